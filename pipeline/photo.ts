@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import type { Box, RgbImage } from '../extractors/image.ts';
+import { asInputFault, InputFault } from './faults.ts';
+
+/** What `--photos` takes, by the name libvips gives the format (AVIF is a kind of HEIF). */
+const FORMATS = new Set(['jpeg', 'png', 'webp', 'heif', 'tiff']);
+
+/** 250 megapixels: above any camera, below what a decompression bomb needs to hurt. */
+export const MAX_PIXELS = 250_000_000;
+
+/** A photo in memory, still encoded: read once, decoded as often as windows of it are looked at. */
+export interface Photo {
+  readonly bytes: Buffer;
+  /** Size in pixels after the EXIF orientation is applied. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Reads a photo's file and header.
+ * @throws InputFault when there is no such file, or it is none of JPEG, PNG, WebP, AVIF, TIFF, or it exceeds `maxPixels`.
+ */
+export async function openPhoto(path: string, maxPixels = MAX_PIXELS): Promise<Photo> {
+  const bytes = await readFile(path).catch(error => {
+    throw asInputFault(error, 'cannot read');
+  });
+  const { format, autoOrient } = await sharp(bytes, { limitInputPixels: false })
+    .metadata()
+    .catch(error => {
+      throw decodeFault(error);
+    });
+  if (!FORMATS.has(format)) throw new InputFault(`expected JPEG, PNG, WebP, AVIF or TIFF, got ${format}`);
+  const { width, height } = autoOrient;
+  if (width * height > maxPixels) throw new InputFault(`${width}×${height} exceeds the limit of ${maxPixels} pixels`);
+  return { bytes, width, height };
+}
+
+/**
+ * Decodes a photo, or a window of it, to 8-bit sRGB: EXIF orientation applied; grey, CMYK and 16-bit converted; alpha laid
+ * over white, as a viewer would show it.
+ * @param window in oriented photo pixels; the whole photo when left out.
+ * @param shortSide shrinks the result to this shorter side in pixels (libvips' Lanczos 3, with shrink-on-load for JPEG and
+ *   WebP); never enlarges.
+ * @throws InputFault when the data is truncated or broken.
+ */
+export async function decodePhoto(photo: Photo, options: { window?: Box; shortSide?: number } = {}): Promise<RgbImage> {
+  const { window, shortSide } = options;
+  const { width, height } = window ?? photo;
+  let image = sharp(photo.bytes, { failOn: 'error', limitInputPixels: false, sequentialRead: true }).autoOrient();
+  if (window) image = image.extract({ ...window });
+  if (shortSide !== undefined && Math.min(width, height) > shortSide) {
+    const scale = shortSide / Math.min(width, height);
+    image = image.resize({
+      width: Math.max(1, Math.round(width * scale)),
+      height: Math.max(1, Math.round(height * scale)),
+      fit: 'fill',
+    });
+  }
+  const { data, info } = await image
+    .flatten({ background: '#ffffff' })
+    .toColourspace('srgb')
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true })
+    .catch(error => {
+      throw decodeFault(error);
+    });
+  if (info.channels !== 3) throw new InputFault(`expected 3 colour channels after decoding, got ${info.channels}`);
+  return { width: info.width, height: info.height, data };
+}
+
+/** libvips speaks of the data it reads, except where it has no memory left. */
+function decodeFault(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/memory|alloc/i.test(message)) return error as Error;
+  return new InputFault(message.split('\n')[0]!);
+}
