@@ -1,0 +1,285 @@
+import { CellSimilarity } from './cell-similarity.ts';
+import type { Box, RgbImage } from './image.ts';
+import { CellGrid } from './texture-channels.ts';
+
+/** The rule for textures of VasTextures (arXiv 2406.17146, the authors' script), with the changes that say "ours". */
+export interface TextureOptions {
+  /**
+   * Side of a cell in pixels of the image looked at, 3–255; 'auto' decides by its short side, {@link defaultCellSize}.
+   */
+  readonly cellSize: number | 'auto';
+  /** Cells a side from which a square is a texture (script: 7, which is 525 px at 75 px a cell). */
+  readonly minCells: number;
+  /** Lowest similarity of any two cells of a texture, 0–1 (script: 0.5). */
+  readonly minSimilarity: number;
+  /** Squares a photo after which the search ends, counted before the smooth and overlapping ones go (script: 100). */
+  readonly maxRegions: number;
+  /**
+   * A texture with a quadrant whose standard deviation is under this is smooth and dropped (script: 3.5). As NumPy's `std` of
+   * the RGB quadrant: over all values of all three colours, 0–255.
+   */
+  readonly smoothDeviation: number;
+  /** The same for bright quadrants (script: 6) … */
+  readonly brightSmoothDeviation: number;
+  /** … those whose mean value is over this (script: 245). */
+  readonly brightMean: number;
+  /** Of two textures that overlap by more than this share of the smaller one only the better stays, 0–1 (ours: a quarter). */
+  readonly maxOverlap: number;
+}
+
+export const DEFAULTS: TextureOptions = {
+  cellSize: 'auto',
+  minCells: 7,
+  minSimilarity: 0.5,
+  maxRegions: 100,
+  smoothDeviation: 3.5,
+  brightSmoothDeviation: 6,
+  brightMean: 245,
+  maxOverlap: 0.25,
+};
+
+/** A square of a photo that looks alike all over. */
+export interface TextureRegion {
+  /** In pixels of the image looked at; square. */
+  readonly box: Box;
+  /** Cells a side. */
+  readonly cells: number;
+  /** Side of a cell in pixels. */
+  readonly cellSize: number;
+  /** Lowest similarity of two of its cells, minSimilarity … 1. */
+  readonly score: number;
+}
+
+/** Why a square of similar cells is no texture. */
+export type TextureRejection = 'contained' | 'overlap' | 'smooth';
+
+export interface TextureRegions {
+  /** Best score first; equal scores in the order they were found. */
+  readonly regions: TextureRegion[];
+  readonly rejected: Record<TextureRejection, number>;
+}
+
+/** 75 px for a photo whose short side has 1,500 px or more, else 40 px (the script's size for Open Images photos). */
+export function defaultCellSize(shortSide: number): number {
+  return shortSide >= 1500 ? 75 : 40;
+}
+
+/**
+ * Finds the uniform textures of a photo. From every cell (left to right, in a column from the top) a square grows by a row and
+ * a column at a time while all its cells are similar; squares of enough cells are kept unless they lie in an earlier one.
+ * Then, from the best score down, squares that overlap a better texture and squares with a smooth quadrant are dropped.
+ * Memory: at most about 50 bytes a pixel that is looked at, and 16 bytes a pair of cells that could share a square.
+ * @param image already shrunk to the size at which cells are meant (script: short side of 2200 px at most).
+ * @throws RangeError when the cell size is no whole number from 3 to 255.
+ */
+export function findTextureRegions(image: RgbImage, options: TextureOptions = DEFAULTS): TextureRegions {
+  const cellSize =
+    options.cellSize === 'auto' ? defaultCellSize(Math.min(image.width, image.height)) : options.cellSize;
+  if (!Number.isInteger(cellSize) || cellSize < 3 || cellSize > 255) {
+    throw new RangeError(`expected a whole number from 3 to 255 px as cell size, got ${cellSize}`);
+  }
+  const rejected = { contained: 0, overlap: 0, smooth: 0 };
+  const regions: TextureRegion[] = [];
+  for (const region of byScore(similarSquares(image, cellSize, options, rejected))) {
+    if (regions.some(better => overlap(better.box, region.box) > options.maxOverlap)) rejected.overlap++;
+    else if (hasSmoothQuadrant(image, region.box, options)) rejected.smooth++;
+    else regions.push(region);
+  }
+  return { regions, rejected };
+}
+
+/** Array.prototype.sort is stable, so equal scores keep their order. */
+function byScore(regions: TextureRegion[]): TextureRegion[] {
+  return regions.sort((a, b) => b.score - a.score);
+}
+
+function similarSquares(
+  image: RgbImage,
+  cellSize: number,
+  options: TextureOptions,
+  rejected: Record<TextureRejection, number>,
+): TextureRegion[] {
+  const grid = new CellGrid(image, cellSize);
+  const growth = new SquareGrowth(grid, options);
+  const found: TextureRegion[] = [];
+  for (let column = 0; column < grid.columns; column++) {
+    for (let row = 0; row < grid.rows; row++) {
+      const square = growth.from(column, row);
+      if (square === undefined) continue;
+      const side = square.cells * cellSize;
+      const box = { left: column * cellSize, top: row * cellSize, width: side, height: side };
+      if (found.some(earlier => contains(earlier.box, box))) rejected.contained++;
+      else found.push({ box, cells: square.cells, cellSize, score: square.score });
+      if (found.length === options.maxRegions) return found;
+    }
+  }
+  return found;
+}
+
+/**
+ * Grows squares of similar cells. Only squares of `minCells` matter, which saves nearly all comparisons: that smallest square
+ * is looked at first, and from its far corner, since two cells found unlike there also rule out many of the starts to come.
+ */
+class SquareGrowth {
+  readonly #grid: CellGrid;
+  readonly #similarity: CellSimilarity;
+  readonly #minCells: number;
+  readonly #minSimilarity: number;
+  /** 1 for every start whose smallest square holds two cells known to be unlike. */
+  readonly #ruledOut: Uint8Array;
+  /** The cells of the square under way. */
+  readonly #inside: Int32Array;
+  #insideCount = 0;
+  /** Per cell its similarities to later cells, by the difference of their numbers; 0 where not compared yet. */
+  readonly #remembered: (Float64Array | undefined)[];
+  readonly #rememberedLength: number;
+
+  constructor(grid: CellGrid, options: TextureOptions) {
+    const { columns, rows } = grid;
+    const longest = Math.min(columns, rows);
+    this.#grid = grid;
+    this.#similarity = new CellSimilarity(grid);
+    this.#minCells = options.minCells;
+    this.#minSimilarity = options.minSimilarity;
+    this.#ruledOut = new Uint8Array(columns * rows);
+    this.#inside = new Int32Array(longest * longest);
+    this.#remembered = new Array(columns * rows).fill(undefined);
+    this.#rememberedLength = Math.min(longest * rows, MAX_REMEMBERED);
+  }
+
+  /** The largest square whose upper left cell is this, and its lowest similarity; undefined when it has too few cells. */
+  from(column: number, row: number): { cells: number; score: number } | undefined {
+    const { columns, rows } = this.#grid;
+    const start = column * rows + row;
+    const most = Math.min(columns - column, rows - row);
+    let cells = this.#minCells;
+    if (most < cells || this.#ruledOut[start] === 1) return undefined;
+
+    this.#insideCount = 0;
+    let score = 1;
+    for (let corner = cells - 1; corner >= 0; corner--) {
+      score = Math.min(score, this.#addCorner(start, corner, corner, cells - 1));
+      if (score < this.#minSimilarity) return undefined;
+    }
+    for (; cells < most; cells++) {
+      const grown = this.#addCorner(start, cells, 0, cells);
+      if (grown < this.#minSimilarity) break;
+      score = Math.min(score, grown);
+    }
+    return { cells, score };
+  }
+
+  /**
+   * Adds the cells (corner, i) and (i, corner), counted from the start, for i in `from` … `to`.
+   * @returns the lowest similarity of an added cell to the others; once one is too low the rest is left out.
+   */
+  #addCorner(start: number, corner: number, from: number, to: number): number {
+    const { rows } = this.#grid;
+    let lowest = 1;
+    for (let i = to; i >= from && lowest >= this.#minSimilarity; i--) {
+      lowest = Math.min(lowest, this.#add(start + corner * rows + i));
+      if (i !== corner && lowest >= this.#minSimilarity) {
+        lowest = Math.min(lowest, this.#add(start + i * rows + corner));
+      }
+    }
+    return lowest;
+  }
+
+  #add(cell: number): number {
+    let lowest = 1;
+    for (let i = 0; i < this.#insideCount; i++) {
+      const other = this.#inside[i]!;
+      const similarity = this.#between(Math.min(cell, other), Math.max(cell, other));
+      if (similarity < lowest) lowest = similarity;
+      if (similarity < this.#minSimilarity) return lowest;
+    }
+    this.#inside[this.#insideCount++] = cell;
+    return lowest;
+  }
+
+  #between(earlier: number, later: number): number {
+    const difference = later - earlier;
+    if (difference >= this.#rememberedLength) return this.#similarity.between(earlier, later, this.#minSimilarity);
+    this.#remembered[earlier] ??= new Float64Array(this.#rememberedLength);
+    const remembered = this.#remembered[earlier]!;
+    if (remembered[difference] === 0) {
+      const similarity = this.#similarity.between(earlier, later, this.#minSimilarity);
+      remembered[difference] = similarity;
+      if (similarity < this.#minSimilarity) this.#ruleOut(earlier, later);
+    }
+    return remembered[difference]!;
+  }
+
+  /** Marks the starts whose smallest square holds both cells. */
+  #ruleOut(earlier: number, later: number): void {
+    const { rows } = this.#grid;
+    const span = this.#minCells - 1;
+    const left = Math.floor(earlier / rows);
+    const right = Math.floor(later / rows);
+    const top = Math.min(earlier % rows, later % rows);
+    const bottom = Math.max(earlier % rows, later % rows);
+    for (let column = Math.max(0, right - span); column <= left; column++) {
+      for (let row = Math.max(0, bottom - span); row <= top; row++) this.#ruledOut[column * rows + row] = 1;
+    }
+  }
+}
+
+/** Similarities remembered per cell: enough for photos at the default cell sizes, and it bounds tiny cells to 16 kB each. */
+const MAX_REMEMBERED = 2048;
+
+function contains(outer: Box, inner: Box): boolean {
+  return (
+    inner.left >= outer.left &&
+    inner.top >= outer.top &&
+    inner.left + inner.width <= outer.left + outer.width &&
+    inner.top + inner.height <= outer.top + outer.height
+  );
+}
+
+/** Area common to both boxes over the area of the smaller one. */
+function overlap(a: Box, b: Box): number {
+  const width = Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left);
+  const height = Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top);
+  if (width <= 0 || height <= 0) return 0;
+  return (width * height) / Math.min(a.width * a.height, b.width * b.height);
+}
+
+function hasSmoothQuadrant(image: RgbImage, box: Box, options: TextureOptions): boolean {
+  return quadrants(box).some(quadrant => {
+    const { mean, deviation } = brightness(image, quadrant);
+    if (deviation < options.smoothDeviation) return true;
+    return deviation < options.brightSmoothDeviation && mean > options.brightMean;
+  });
+}
+
+/** Of an odd side the middle row and column belong to the later half. */
+function quadrants({ left, top, width, height }: Box): Box[] {
+  const halfWidth = Math.floor(width / 2);
+  const halfHeight = Math.floor(height / 2);
+  const columns = [
+    { left, width: halfWidth },
+    { left: left + halfWidth, width: width - halfWidth },
+  ];
+  const rows = [
+    { top, height: halfHeight },
+    { top: top + halfHeight, height: height - halfHeight },
+  ];
+  return columns.flatMap(column => rows.map(row => ({ ...column, ...row })));
+}
+
+/** Mean and standard deviation of all values of all three colours in a box. */
+function brightness(image: RgbImage, box: Box): { mean: number; deviation: number } {
+  let sum = 0;
+  let squares = 0;
+  for (let row = box.top; row < box.top + box.height; row++) {
+    const from = 3 * (row * image.width + box.left);
+    for (let i = from; i < from + 3 * box.width; i++) {
+      const value = image.data[i]!;
+      sum += value;
+      squares += value * value;
+    }
+  }
+  const count = 3 * box.width * box.height;
+  const mean = sum / count;
+  return { mean, deviation: Math.sqrt(Math.max(0, squares / count - mean * mean)) };
+}
