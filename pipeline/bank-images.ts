@@ -1,0 +1,61 @@
+import sharp from 'sharp';
+import type { Box, GreyImage, Mask, RgbImage } from '../extractors/image.ts';
+import type { TexturePaint } from '../scenes/scene2d.ts';
+import { InputFault } from './faults.ts';
+
+/** 8-bit greyscale PNG of a mask or a coverage. Level 2 is where more effort stops paying (docs/performance.md). */
+export function encodeGrey({ data, width, height }: GreyImage): Promise<Buffer> {
+  return sharp(data, { raw: { width, height, channels: 1 } })
+    .toColourspace('b-w')
+    .png({ compressionLevel: 2 })
+    .toBuffer();
+}
+
+/** JPEG of a picture. @param fullColour keeps colour at full resolution (4:4:4), for pictures that are cropped again. */
+export function encodeJpeg({ data, width, height }: RgbImage, quality: number, fullColour = false): Promise<Buffer> {
+  const chromaSubsampling = fullColour ? '4:4:4' : '4:2:0';
+  return sharp(data, { raw: { width, height, channels: 3 } })
+    .jpeg({ quality, chromaSubsampling })
+    .toBuffer();
+}
+
+/** A bank shape's PNG as a mask. @throws InputFault when it cannot be decoded. */
+export async function decodeMask(bytes: Uint8Array): Promise<Mask> {
+  const { data, info } = await sharp(bytes, { failOn: 'error' })
+    .flatten({ background: '#000000' })
+    .toColourspace('b-w')
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true })
+    .catch(asFault);
+  for (let i = 0; i < data.length; i++) data[i] = data[i]! < 128 ? 0 : 255;
+  return { data, width: info.width, height: info.height };
+}
+
+/** The crop that a texture paint names, `size` × `size`, from the encoded texture. @throws InputFault likewise. */
+export async function decodeCrop(
+  bytes: Uint8Array,
+  texture: TextureSize,
+  paint: TexturePaint,
+  size: number,
+): Promise<RgbImage> {
+  let image = sharp(bytes, { failOn: 'error' });
+  if (paint.scale > 1) {
+    image = image.resize({
+      width: Math.round(texture.width * paint.scale),
+      height: Math.round(texture.height * paint.scale),
+      fit: 'fill',
+    });
+  }
+  const { data } = await image
+    .extract({ left: paint.left, top: paint.top, width: size, height: size })
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+    .catch(asFault);
+  return { data, width: size, height: size };
+}
+
+type TextureSize = Pick<Box, 'width' | 'height'>;
+
+function asFault(error: unknown): never {
+  throw new InputFault((error as Error).message.split('\n')[0]!);
+}

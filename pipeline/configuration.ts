@@ -1,0 +1,216 @@
+import { readFile } from 'node:fs/promises';
+import { basename, extname } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { DEFAULTS as NATURAL_SHAPE_DEFAULTS, type NaturalShapeOptions } from '../extractors/natural-shape.ts';
+import { DEFAULTS as TEXTURE_DEFAULTS, type TextureOptions } from '../extractors/texture-regions.ts';
+import {
+  LAST_SHAPES2D,
+  LAST_TEXTURES2D,
+  type Shapes2dRecipe,
+  shapes2dRecipe,
+  type Textures2dRecipe,
+  textures2dRecipe,
+} from '../scenes/recipe.ts';
+import { GENERATE_OPTIONS, type GenerateValues, SUBSETS, type Subset } from './generate-options.ts';
+import { checkValues } from './options.ts';
+import { MAX_PIXELS } from './photo.ts';
+import { didYouMean, UsageError } from './usage-error.ts';
+
+/** How natural shapes are looked for beyond one picture: the rule's numbers, and rounds of windows. */
+export interface NaturalShapesRecipe extends NaturalShapeOptions {
+  /** Round 0 looks at whole photos, each further round at one random window a photo; at most so many rounds in all. */
+  readonly rounds: number;
+  /** Windows have at least this shorter side, photo pixels; smaller photos give no windows. */
+  readonly windowMinSide: number;
+  /** Longer side of a window over its shorter side, at most. */
+  readonly windowMaxAspect: number;
+  /** A shape that overlaps an earlier one of the same photo by more (intersection over union) is dropped. */
+  readonly maxOverlap: number;
+}
+
+/** How texture crops are looked for and kept. */
+export interface TextureRegionsRecipe extends TextureOptions {
+  /** Photos are looked at no larger than this shorter side, pixels. */
+  readonly workSide: number;
+  /** JPEG quality of the stored crop (4:4:4). */
+  readonly quality: number;
+}
+
+/** Everything that decides what a run contains. Two runs with equal configurations and assets are equal. */
+export interface Configuration {
+  readonly recipe: string;
+  readonly seed: number;
+  readonly subsets: readonly Subset[];
+  readonly shapes: number;
+  readonly textures: number;
+  readonly shapes2dImages: number;
+  readonly textures2dImages: number;
+  readonly photos: readonly string[];
+  readonly shapeBank: string | null;
+  readonly textureBank: string | null;
+  readonly licences: readonly string[] | null;
+  readonly maxPixels: number;
+  readonly shardSamples: number;
+  readonly naturalShapes: NaturalShapesRecipe;
+  readonly textureRegions: TextureRegionsRecipe;
+  readonly shapes2d: Shapes2dRecipe;
+  readonly textures2d: Textures2dRecipe;
+}
+
+export const STARTER_PHOTOS = 'starter-photos';
+
+const LAST = {
+  naturalShapes: {
+    ...NATURAL_SHAPE_DEFAULTS,
+    rounds: 24,
+    windowMinSide: 512,
+    windowMaxAspect: 1.5,
+    maxOverlap: 0.5,
+  } satisfies NaturalShapesRecipe,
+  textureRegions: { ...TEXTURE_DEFAULTS, workSide: 2200, quality: 95 } satisfies TextureRegionsRecipe,
+  shapes2d: LAST_SHAPES2D,
+  textures2d: LAST_TEXTURES2D,
+};
+
+const share = z.number().min(0).max(1);
+const count = z.int().min(1);
+const naturalShapesRecipe = z.strictObject({
+  channelDraws: count,
+  thresholds: count,
+  workSide: z.int().min(32),
+  minArea: count,
+  maxAreaShare: share,
+  border: count,
+  erosionSide: z.int().min(1),
+  minErodedArea: z.int().min(0),
+  hsvProbability: share,
+  invertProbability: share,
+  rounds: count,
+  windowMinSide: z.int().min(32),
+  windowMaxAspect: z.number().min(1),
+  maxOverlap: share,
+}) satisfies z.ZodType<NaturalShapesRecipe>;
+const textureRegionsRecipe = z.strictObject({
+  cellSize: z.union([z.literal('auto'), z.int().min(3).max(255)]),
+  minCells: z.int().min(2),
+  minSimilarity: share,
+  maxRegions: count,
+  smoothDeviation: z.number().min(0),
+  brightSmoothDeviation: z.number().min(0),
+  brightMean: z.number().min(0),
+  maxOverlap: share,
+  workSide: z.int().min(32),
+  quality: z.int().min(1).max(100),
+}) satisfies z.ZodType<TextureRegionsRecipe>;
+
+/** The groups of a recipe: the names they have in a file, where they land, and how they are checked. */
+const GROUPS = {
+  'natural-shapes': ['naturalShapes', naturalShapesRecipe],
+  'texture-regions': ['textureRegions', textureRegionsRecipe],
+  shapes2d: ['shapes2d', shapes2dRecipe],
+  textures2d: ['textures2d', textures2dRecipe],
+} as const;
+type GroupName = keyof typeof GROUPS;
+
+const RECIPE_OPTIONS = Object.fromEntries(
+  Object.entries(GENERATE_OPTIONS).filter(([, option]) => 'inRecipe' in option),
+);
+
+/** LAS&T's released archives: images of each subset beside 350,000 shapes, and the smallest subset that shows its kind. */
+const RELEASED = { shapes: 350_000, shapes2d: 61_000, textures2d: 53_000, minInstances: 8 };
+const MIN_TEXTURES = 40;
+
+/**
+ * The configuration of a run: flags win over the recipe file, the recipe file over the recipe `last`.
+ * @throws UsageError for a recipe that cannot be read or does not match its schema.
+ */
+export async function configure(flags: GenerateValues): Promise<Configuration> {
+  const { name, values, groups } = await readRecipe(flags.recipe ?? 'last');
+  const given: GenerateValues = { ...values, ...flags };
+  const shapes = given.shapes ?? 40;
+  const instances = (released: number, variations: number) =>
+    Math.max(RELEASED.minInstances, Math.ceil((shapes * released) / RELEASED.shapes / variations)) * variations;
+  return {
+    recipe: name,
+    seed: given.seed ?? 1,
+    subsets: SUBSETS.filter(subset => !given.subsets || given.subsets.includes(subset)),
+    shapes,
+    textures: given.textures ?? Math.max(MIN_TEXTURES, Math.ceil(shapes / 10)),
+    shapes2dImages: given['shapes2d-images'] ?? instances(RELEASED.shapes2d, groups.shapes2d.variations),
+    textures2dImages: given['textures2d-images'] ?? instances(RELEASED.textures2d, groups.textures2d.variations),
+    photos: given.photos ?? [STARTER_PHOTOS],
+    shapeBank: given['shape-bank'] ?? null,
+    textureBank: given['texture-bank'] ?? null,
+    licences: given.licences ?? null,
+    maxPixels: given['max-pixels'] ?? MAX_PIXELS,
+    shardSamples: given['shard-samples'] ?? 1000,
+    ...groups,
+  };
+}
+
+interface Recipe {
+  readonly name: string;
+  readonly values: GenerateValues;
+  readonly groups: typeof LAST;
+}
+
+async function readRecipe(recipe: string): Promise<Recipe> {
+  if (recipe === 'last') return { name: 'last', values: {}, groups: LAST };
+  const text = await readFile(recipe, 'utf8').catch(() => {
+    throw new UsageError(`--recipe: expected "last" or a readable YAML or JSON file, got "${recipe}"`);
+  });
+  let content: unknown;
+  try {
+    content = parse(text) ?? {};
+  } catch (error) {
+    throw new UsageError(`${recipe}: expected YAML or JSON: ${(error as Error).message.split('\n')[0]}`);
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+    throw new UsageError(`${recipe}: expected a mapping of names to values`);
+  }
+  try {
+    return { name: basename(recipe, extname(recipe)), ...checkRecipe(content as Record<string, unknown>) };
+  } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(`${recipe}: ${error.message}`);
+    throw error;
+  }
+}
+
+function checkRecipe(content: Record<string, unknown>): Omit<Recipe, 'name'> {
+  const top: Record<string, unknown> = {};
+  const groups: Record<string, unknown> = { ...LAST };
+  for (const [name, value] of Object.entries(content)) {
+    if (name in GROUPS) {
+      const [key, schema] = GROUPS[name as GroupName];
+      groups[key] = checkGroup(name, schema, LAST[key], value);
+    } else if (name in RECIPE_OPTIONS) {
+      top[name] = value;
+    } else if (name in GENERATE_OPTIONS) {
+      throw new UsageError(`"${name}" concerns the machine and not the data: give --${name} on the command line`);
+    } else {
+      const names = [...Object.keys(GROUPS), ...Object.keys(RECIPE_OPTIONS)];
+      throw new UsageError(`unknown name "${name}"${didYouMean(name, names)}`);
+    }
+  }
+  return { values: checkValues(RECIPE_OPTIONS, top, ''), groups: groups as typeof LAST };
+}
+
+/** Lays the values of one group over the defaults and checks the whole. Names are written with hyphens. */
+function checkGroup(group: string, schema: z.ZodObject, defaults: object, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new UsageError(`${group}: expected a mapping of names to values`);
+  }
+  const names = Object.keys(schema.shape).map(kebab);
+  const unknown = Object.keys(value).find(name => !names.includes(name));
+  if (unknown !== undefined) throw new UsageError(`unknown name "${group}.${unknown}"${didYouMean(unknown, names)}`);
+  const changes = Object.fromEntries(Object.entries(value).map(([name, v]) => [camel(name), v]));
+  const parsed = schema.safeParse({ ...defaults, ...changes });
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  const [field, ...rest] = path.map(String);
+  throw new UsageError(`${[group, kebab(field ?? ''), ...rest].join('.')}: ${message}`);
+}
+
+const kebab = (name: string) => name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+const camel = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());

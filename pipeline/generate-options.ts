@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { list, listOf, type OptionValues, text, toggle, wholeNumber } from './options.ts';
+import { STAGE_NAMES } from './stage-names.ts';
+
+export const SUBSETS = ['shapes2d', 'textures2d'] as const;
+export type Subset = (typeof SUBSETS)[number];
+
+/** `a..b`, both ends included. */
+const shardRange = z
+  .string()
+  .regex(/^\d+\.\.\d+$/)
+  .transform(range => range.split('..').map(Number) as [number, number])
+  .refine(([first, last]) => first <= last);
+
+const what = 'What to make';
+const from = 'From what';
+const how = 'How to run';
+const MANY = 1_000_000_000;
+
+/** Every option of `generate`. The ones marked `inRecipe` may also stand in a recipe file, under the same name. */
+export const GENERATE_OPTIONS = {
+  shapes: wholeNumber(1, MANY, {
+    group: what,
+    inRecipe: true,
+    default: '40',
+    help: 'natural shapes in the shape bank; the other counts follow LAS&T’s proportions',
+  }),
+  textures: wholeNumber(1, MANY, {
+    group: what,
+    inRecipe: true,
+    default: 'shapes / 10, at least 40',
+    help: 'textures in the texture bank',
+  }),
+  'shapes2d-images': wholeNumber(0, MANY, {
+    group: what,
+    inRecipe: true,
+    default: 'shapes × 61 / 350',
+    help: 'images of the shapes2d subset, rounded up to whole instances',
+  }),
+  'textures2d-images': wholeNumber(0, MANY, {
+    group: what,
+    inRecipe: true,
+    default: 'shapes × 53 / 350',
+    help: 'images of the textures2d subset, rounded up to whole instances',
+  }),
+  subsets: listOf(SUBSETS, { group: what, inRecipe: true, default: SUBSETS.join(' '), help: 'image subsets to make' }),
+  recipe: text('"last" or the path of a YAML or JSON file', {
+    group: what,
+    default: 'last',
+    help: 'sampling ranges, conditions and counts: "last" (the paper’s numbers) or a YAML/JSON file',
+  }),
+  seed: wholeNumber(0, Number.MAX_SAFE_INTEGER, {
+    group: what,
+    inRecipe: true,
+    default: '1',
+    help: 'seed of every random choice',
+  }),
+  photos: list('pack ids, folders, globs, images or list files', {
+    group: from,
+    inRecipe: true,
+    default: 'starter-photos',
+    help: 'photographs: pack ids, folders, globs, or text files with a path a line',
+  }),
+  'shape-bank': text('a folder of shape PNGs or another run', {
+    group: from,
+    inRecipe: true,
+    help: 'use these shapes instead of extracting: another run, or a folder of PNGs (prefix semantic: or projection: when they are not natural)',
+  }),
+  'texture-bank': text('a folder of textures or another run', {
+    group: from,
+    inRecipe: true,
+    help: 'use these textures instead of extracting: another run, or a folder of images',
+  }),
+  licences: list('SPDX licence ids', {
+    group: from,
+    inRecipe: true,
+    help: 'use only photographs under these licences, such as CC0-1.0 CC-BY-4.0',
+  }),
+  'max-pixels': wholeNumber(1, 4_000_000_000, {
+    group: from,
+    inRecipe: true,
+    default: '250000000',
+    help: 'refuse photographs with more pixels (decompression bombs)',
+  }),
+  out: text('a folder', {
+    group: how,
+    default: 'out/<recipe>-<shapes>-s<seed>',
+    help: 'run folder; the same command on it continues',
+  }),
+  workers: wholeNumber(1, 1024, { group: how, default: 'one a core', help: 'worker threads' }),
+  'shard-samples': wholeNumber(1, 1_000_000, {
+    group: how,
+    inRecipe: true,
+    default: '1000',
+    help: 'samples a shard, in whole instances',
+  }),
+  stage: listOf(STAGE_NAMES, { group: how, help: 'run only these stages (several machines can share a run folder)' }),
+  'shard-range': {
+    type: 'text',
+    schema: shardRange,
+    expects: 'a..b with whole numbers a <= b',
+    group: how,
+    help: 'run only shards a to b, both included, of each stage',
+  },
+  'dry-run': toggle({ group: how, help: 'print the plan (counts, shards, disk, time) and write nothing' }),
+  fresh: toggle({ group: how, help: 'delete the run folder first, if it is a shapemill run' }),
+} as const;
+export type GenerateValues = OptionValues<typeof GENERATE_OPTIONS>;

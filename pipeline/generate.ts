@@ -1,0 +1,337 @@
+import { mkdtemp, rm, stat, statfs } from 'node:fs/promises';
+import { availableParallelism, platform, release, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import sharp from 'sharp';
+import { type Bank, bankShardName, finalizeBank, openBank } from './bank.ts';
+import { parseBankSource } from './bank-stage.ts';
+import type { Configuration } from './configuration.ts';
+import { buildPhotoIndex, digestSources, PhotoIndex } from './photo-index.ts';
+import { resolveSources, type Source } from './photo-sources.ts';
+import type { Progress } from './progress.ts';
+import { RunFolder, type RunRecord } from './run-folder.ts';
+import { runShards } from './run-shards.ts';
+import { type BankItem, readSidecar, type Sidecar } from './shard-writer.ts';
+import type { BankKind, Banks, Estimate, IndexName, PlanContext, Stage } from './stage.ts';
+import type { StageName } from './stage-names.ts';
+import { STAGES } from './stages.ts';
+import { UsageError } from './usage-error.ts';
+import { VERSION } from './version.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+/** What concerns the machine and not the data. */
+export interface RunSettings {
+  readonly out: string;
+  readonly workers: number | undefined;
+  readonly stages: readonly StageName[] | undefined;
+  readonly range: readonly [number, number] | undefined;
+  readonly fresh: boolean;
+  readonly command: readonly string[];
+}
+
+/** One stage as it ended. */
+export interface StageOutcome {
+  readonly stage: Stage;
+  readonly asked: number;
+  /** Samples in the run now, made by this process or before. */
+  readonly samples: number;
+  /** Samples this process made, and in what time. */
+  readonly made: number;
+  readonly seconds: number;
+  readonly bytes: number;
+  readonly sidecars: readonly Sidecar[];
+}
+
+export interface Outcome {
+  readonly folder: RunFolder;
+  readonly stages: readonly StageOutcome[];
+}
+
+/** A stage of the plan that `--dry-run` prints. */
+export interface PlannedStage {
+  readonly stage: Stage;
+  readonly estimate: Estimate;
+}
+
+/** The stages a configuration needs, in order. A bank that is another run's needs none. */
+export async function stagesOf(configuration: Configuration): Promise<StageName[]> {
+  const bankStage = async (source: string | null, extract: StageName, load: StageName): Promise<StageName[]> =>
+    source === null ? [extract] : (await finishedBankFolder(source)) ? [] : [load];
+  return [
+    ...(await bankStage(configuration.shapeBank, 'extract-shapes', 'import-shapes')),
+    ...(await bankStage(configuration.textureBank, 'extract-textures', 'import-textures')),
+    ...configuration.subsets,
+  ];
+}
+
+/** Folder of a finished bank that a bank option names: a run, or the bank's own folder; undefined for other folders. */
+async function finishedBankFolder(value: string, kind?: BankKind): Promise<string | undefined> {
+  const { path } = parseBankSource(value);
+  const kinds: BankKind[] = kind ? [kind] : ['shapes', 'textures'];
+  for (const folder of [path, ...kinds.map(k => join(path, 'banks', k))]) {
+    if (await stat(join(folder, 'index.bin')).catch(() => undefined)) return resolve(folder);
+  }
+  if (await stat(join(path, 'run.json')).catch(() => undefined)) {
+    throw new UsageError(`${path} is a run whose bank is not finished: continue it first`);
+  }
+  return undefined;
+}
+
+/** Makes what is missing of a run. @throws UsageError, or the environment's error; the run folder stays resumable. */
+export async function generate(
+  configuration: Configuration,
+  settings: RunSettings,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const folder = new RunFolder(settings.out);
+  if (settings.fresh) await folder.clear();
+  const inputs = new Inputs(configuration, path => folder.at(path), progress);
+  const names = await stagesOf(configuration);
+  const before = await folder.record();
+  await folder.begin({
+    ...record(settings.command, configuration),
+    assets: before ? await inputs.digests(names) : await inputs.prepare(names),
+  });
+  const unlock = await folder.lock(settings.range);
+  const pool = new WorkerPool(configuration, settings.workers);
+  try {
+    const run = new Run(configuration, settings, folder, inputs, pool, progress, signal);
+    for (const name of names) {
+      if (!settings.stages || settings.stages.includes(name)) await run.stage(STAGES[name]);
+    }
+    return { folder, stages: run.outcomes };
+  } finally {
+    await pool.close();
+    await unlock();
+  }
+}
+
+/** The plan of a run, without writing anything into its folder. */
+export async function plan(
+  configuration: Configuration,
+  settings: RunSettings,
+  progress: Progress,
+): Promise<PlannedStage[]> {
+  const folder = new RunFolder(settings.out);
+  const scratch = await mkdtemp(join(tmpdir(), 'shapemill-plan-'));
+  try {
+    const existing = (await folder.record()) && !settings.fresh;
+    const inputs = new Inputs(configuration, path => (existing ? folder.at(path) : join(scratch, path)), progress);
+    const planned: PlannedStage[] = [];
+    for (const name of await stagesOf(configuration)) {
+      const stage = STAGES[name];
+      const estimate = await stage.estimate({ configuration, index: index => inputs.index(index) });
+      planned.push({ stage, estimate });
+    }
+    return planned;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Free bytes where a folder is or will be. */
+export async function freeBytes(path: string): Promise<number> {
+  for (let at = resolve(path); ; at = join(at, '..')) {
+    const facts = await statfs(at).catch(() => undefined);
+    if (facts) return facts.bavail * facts.bsize;
+  }
+}
+
+/** The outside files of a run: their lists, and the banks of other runs. */
+class Inputs {
+  readonly #configuration: Configuration;
+  readonly #place: (path: string) => string;
+  readonly #progress: Progress;
+  readonly #indexes = new Map<IndexName, Promise<PhotoIndex>>();
+
+  constructor(configuration: Configuration, place: (path: string) => string, progress: Progress) {
+    this.#configuration = configuration;
+    this.#place = place;
+    this.#progress = progress;
+  }
+
+  /** A list, made when it is not there yet. */
+  index(name: IndexName): Promise<PhotoIndex> {
+    let index = this.#indexes.get(name);
+    if (!index) {
+      index = this.#openOrBuild(name);
+      this.#indexes.set(name, index);
+    }
+    return index;
+  }
+
+  /** A bank of another run, when that is what the option names. */
+  async foreignBank(kind: BankKind): Promise<Bank | undefined> {
+    const value = kind === 'shapes' ? this.#configuration.shapeBank : this.#configuration.textureBank;
+    const folder = value === null ? undefined : await finishedBankFolder(value, kind);
+    return folder === undefined ? undefined : openBank(folder);
+  }
+
+  /** Makes all lists that the stages read, and tells the digests of all inputs. */
+  async prepare(stages: readonly StageName[]): Promise<Record<string, string>> {
+    return this.#digests(stages, async name => (await this.index(name)).facts.digest);
+  }
+
+  /** The digests of all inputs as they are now, whatever the lists say. */
+  async digests(stages: readonly StageName[]): Promise<Record<string, string>> {
+    return this.#digests(stages, async name => digestSources(await this.#sources(name)));
+  }
+
+  async #digests(stages: readonly StageName[], digest: (name: IndexName) => Promise<string>) {
+    const digests: Record<string, string> = {};
+    for (const name of indexesOf(stages)) digests[name] = await digest(name);
+    for (const kind of ['shapes', 'textures'] as const) {
+      const bank = await this.foreignBank(kind);
+      if (bank) digests[`${kind} bank`] = bank.digest;
+    }
+    return digests;
+  }
+
+  #sources(name: IndexName): Promise<Source[]> {
+    const { photos, shapeBank, textureBank, licences } = this.#configuration;
+    if (name === 'photos') return resolveSources(photos, licences);
+    return resolveSources([parseBankSource((name === 'shape-files' ? shapeBank : textureBank)!).path], null);
+  }
+
+  async #openOrBuild(name: IndexName): Promise<PhotoIndex> {
+    const folder = this.#place(name);
+    const existing = await PhotoIndex.open(folder);
+    const index =
+      existing ??
+      (await buildPhotoIndex(folder, await this.#sources(name), this.#configuration.seed, files =>
+        this.#progress.count('files indexed', files),
+      ));
+    if (index.facts.files === 0) {
+      throw new UsageError(`${name}: expected JPEG, PNG, WebP, AVIF or TIFF files, found none`);
+    }
+    return index;
+  }
+}
+
+/** The lists that stages read. */
+function indexesOf(stages: readonly StageName[]): IndexName[] {
+  const lists: Partial<Record<StageName, IndexName>> = {
+    'extract-shapes': 'photos',
+    'extract-textures': 'photos',
+    'import-shapes': 'shape-files',
+    'import-textures': 'texture-files',
+  };
+  return [...new Set(stages.flatMap(stage => lists[stage] ?? []))];
+}
+
+/** A run in progress: runs stages one after the other and keeps the banks they finish. */
+class Run {
+  readonly outcomes: StageOutcome[] = [];
+  readonly #configuration: Configuration;
+  readonly #settings: RunSettings;
+  readonly #folder: RunFolder;
+  readonly #inputs: Inputs;
+  readonly #pool: WorkerPool;
+  readonly #progress: Progress;
+  readonly #signal: AbortSignal;
+  readonly #banks: { -readonly [K in keyof Banks]: Banks[K] } = {};
+
+  constructor(
+    configuration: Configuration,
+    settings: RunSettings,
+    folder: RunFolder,
+    inputs: Inputs,
+    pool: WorkerPool,
+    progress: Progress,
+    signal: AbortSignal,
+  ) {
+    this.#configuration = configuration;
+    this.#settings = settings;
+    this.#folder = folder;
+    this.#inputs = inputs;
+    this.#pool = pool;
+    this.#progress = progress;
+    this.#signal = signal;
+  }
+
+  async stage(stage: Stage): Promise<void> {
+    for (const kind of stage.reads) this.#banks[kind] ??= await this.#finishedBank(kind, stage);
+    const context = this.#context();
+    const asked = stage.fills ? this.#configuration[stage.fills] : (await stage.estimate(context)).samples;
+    const { name, title, unit } = stage;
+    this.#progress.begin({ name, title, unit, total: asked });
+    const began = performance.now();
+    let made = 0;
+    const { samples, sidecars } = await runShards({
+      stage,
+      context,
+      pool: this.#pool,
+      signal: this.#signal,
+      range: this.#settings.range,
+      enough: asked,
+      events: {
+        found: sidecar => this.#progress.advance(sidecar.samples, []),
+        made: result => {
+          made += result.samples;
+          this.#progress.advance(result.samples, result.faults);
+        },
+      },
+    }).finally(() => this.#progress.end());
+    if (stage.fills) {
+      const bank = await this.#finalize(stage, stage.fills);
+      if (bank) this.#banks[stage.fills] = bank;
+    }
+    this.outcomes.push({
+      stage,
+      asked,
+      samples: stage.fills ? Math.min(samples, asked) : samples,
+      made,
+      seconds: (performance.now() - began) / 1000,
+      bytes: sidecars.reduce((sum, sidecar) => sum + sidecar.bytes, 0),
+      sidecars,
+    });
+  }
+
+  #context(): Omit<PlanContext, 'written'> {
+    return {
+      configuration: this.#configuration,
+      folder: this.#folder,
+      banks: this.#banks,
+      index: name => this.#inputs.index(name),
+      warn: message => this.#progress.warn(message),
+    };
+  }
+
+  /** The bank that a scene stage reads. @throws UsageError when it is not finished. */
+  async #finishedBank(kind: BankKind, reader: Stage): Promise<Bank> {
+    const bank = (await this.#inputs.foreignBank(kind)) ?? (await openBank(this.#folder.bank(kind)));
+    if (bank) return bank;
+    throw new UsageError(`${reader.name} reads the ${kind} bank, which is not finished: run its stage first`);
+  }
+
+  /** Indexes the bank when its shards suffice: enough items without a gap, or all shards there can be. */
+  async #finalize(stage: Stage, kind: BankKind): Promise<Bank | undefined> {
+    const folder = this.#folder.bank(kind);
+    const asked = this.#configuration[kind];
+    const last = await stage.shardCount!(this.#context());
+    const shards: [number, readonly BankItem[]][] = [];
+    for (let shard = 0, items = 0; shard < last && items < asked; shard++) {
+      const sidecar = await readSidecar(join(folder, bankShardName(kind, shard)));
+      if (!sidecar) {
+        this.#progress.info(
+          `${kind} bank: shard ${shard} is not there yet; the process that completes it finishes the bank`,
+        );
+        return undefined;
+      }
+      shards.push([shard, sidecar.items ?? []]);
+      items += sidecar.samples;
+    }
+    return finalizeBank(folder, kind, asked, shards);
+  }
+}
+
+function record(command: readonly string[], configuration: Configuration): Omit<RunRecord, 'assets'> {
+  return {
+    shapemill: VERSION,
+    command: [...command],
+    started: new Date().toISOString(),
+    configuration: JSON.parse(JSON.stringify(configuration)),
+    platform: { arch: process.arch, libvips: sharp.versions.vips!, sharp: sharp.versions.sharp! },
+    machine: { node: process.version, os: `${platform()} ${release()}`, cores: availableParallelism() },
+  };
+}

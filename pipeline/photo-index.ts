@@ -1,0 +1,258 @@
+import { type FileHandle, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { hash128, hashId, hashUnit } from '../sampling/hash.ts';
+import type { Source } from './photo-sources.ts';
+import { writeDurably } from './shard-writer.ts';
+import type { Split } from './splits.ts';
+
+/**
+ * The files of a run, in the order the run looks at them: permuted by a seeded hash and kept on disk, so that nine million
+ * paths cost no memory. A block is a run of this order; a bank shard is made from one block.
+ *
+ * On disk: `list.jsonl`, a file a line; `offsets.bin`, the byte offset of every 64th line as a 64-bit float; `index.json`,
+ * written last: a folder without it is no index.
+ */
+export class PhotoIndex {
+  readonly facts: IndexFacts;
+  readonly #folder: string;
+  readonly #offsets: Float64Array;
+
+  private constructor(folder: string, facts: IndexFacts, offsets: Float64Array) {
+    this.#folder = folder;
+    this.facts = facts;
+    this.#offsets = offsets;
+  }
+
+  /** Opens an index; undefined when there is none. */
+  static async open(folder: string): Promise<PhotoIndex | undefined> {
+    const text = await readFile(join(folder, 'index.json'), 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
+    const facts = factsSchema.parse(JSON.parse(text));
+    const bytes = await readFile(join(folder, 'offsets.bin'));
+    return new PhotoIndex(folder, facts, new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8));
+  }
+
+  /** Blocks of `size` files. */
+  blocks(size: number): number {
+    return Math.ceil(this.facts.files / size);
+  }
+
+  /** The files of a block, in order. */
+  async block(number: number, size: number): Promise<IndexedFile[]> {
+    const first = number * size;
+    const count = Math.min(size, this.facts.files - first);
+    const skip = first % STRIDE;
+    const lines = await this.#lines(first - skip, skip + count);
+    return lines.slice(skip).map(line => this.#parse(line));
+  }
+
+  /** Whole lines from the stride that starts at `first`, at least `count` of them as far as there are. */
+  async #lines(first: number, count: number): Promise<string[]> {
+    const start = this.#offsets[first / STRIDE]!;
+    const end = this.#offsets[Math.ceil((first + count) / STRIDE)] ?? this.facts.listBytes;
+    const file = await open(join(this.#folder, 'list.jsonl'), 'r');
+    try {
+      const bytes = Buffer.alloc(end - start);
+      await file.read(bytes, 0, bytes.length, start);
+      return bytes.toString('utf8').split('\n').slice(0, count);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #parse(line: string): IndexedFile {
+    const [id, split, source, file, path, licence, author, url] = JSON.parse(line) as Line;
+    const { pack } = this.facts.sources[source]!;
+    return { id, split, path, provenance: { pack, file, licence, author, url } };
+  }
+}
+
+/** Where a file comes from and what it may be used for; null: not known. Labels carry it whole. */
+export const provenanceSchema = z.strictObject({
+  pack: z.string().describe('asset pack id, or the folder or list the file was named by'),
+  file: z.string().describe('path within the pack'),
+  licence: z.string().nullable().describe('SPDX expression'),
+  author: z.string().nullable(),
+  url: z.string().nullable(),
+});
+export type Provenance = z.infer<typeof provenanceSchema>;
+
+/** A file that a run looks at. */
+export interface IndexedFile {
+  /** 16 hexadecimal digits, from pack and path within it: the same wherever the pack lies. */
+  readonly id: string;
+  readonly split: Split;
+  readonly path: string;
+  readonly provenance: Provenance;
+}
+
+const factsSchema = z.strictObject({
+  files: z.int(),
+  /** Order-independent digest of the ids of all files named: tells whether another list is the same set. */
+  digest: z.string(),
+  listBytes: z.int(),
+  splits: z.strictObject({ train: z.int(), val: z.int(), test: z.int() }),
+  sources: z.array(z.strictObject({ pack: z.string() })),
+});
+export type IndexFacts = z.infer<typeof factsSchema>;
+
+/** id, split, source number, file, path, licence, author, url. */
+type Line = [string, Split, number, string, string, string | null, string | null, string | null];
+
+const STRIDE = 64;
+const BUCKETS = 256;
+
+/**
+ * Indexes sources into `folder`: one pass spreads the files over 256 buckets on disk by the first byte of their seeded
+ * hash, a second sorts each bucket in memory. A file that is named twice counts once.
+ * @param onProgress called now and then with the number of files seen.
+ */
+export async function buildPhotoIndex(
+  folder: string,
+  sources: readonly Source[],
+  seed: number,
+  onProgress: (files: number) => void = () => {},
+): Promise<PhotoIndex> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const buckets = new Buckets(folder);
+  await buckets.open();
+  let digest: string;
+  try {
+    digest = await spread(buckets, sources, seed, onProgress);
+  } finally {
+    await buckets.close();
+  }
+  const facts = { ...(await collect(folder)), digest, sources: sources.map(({ pack }) => ({ pack })) };
+  await writeDurably(join(folder, 'index.json'), JSON.stringify(facts));
+  return (await PhotoIndex.open(folder))!;
+}
+
+const bucketPath = (folder: string, bucket: number) => join(folder, `bucket-${bucket}.partial`);
+
+/** Text files that are appended to in pieces of 64 KiB. */
+class Buckets {
+  readonly #folder: string;
+  readonly #pending: string[] = new Array(BUCKETS).fill('');
+  #files: FileHandle[] = [];
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async open(): Promise<void> {
+    for (let i = 0; i < BUCKETS; i++) this.#files.push(await open(bucketPath(this.#folder, i), 'w'));
+  }
+
+  async append(bucket: number, line: string): Promise<void> {
+    this.#pending[bucket] += line;
+    if (this.#pending[bucket]!.length < 65_536) return;
+    await this.#flush(bucket);
+  }
+
+  async close(): Promise<void> {
+    for (let i = 0; i < this.#files.length; i++) await this.#flush(i);
+    for (const file of this.#files) await file.close();
+  }
+
+  async #flush(bucket: number): Promise<void> {
+    const text = this.#pending[bucket]!;
+    this.#pending[bucket] = '';
+    await this.#files[bucket]!.writeFile(text);
+  }
+}
+
+async function spread(
+  buckets: Buckets,
+  sources: readonly Source[],
+  seed: number,
+  onProgress: (files: number) => void,
+): Promise<string> {
+  const seen = new SeenFiles();
+  for (const [number, source] of sources.entries()) {
+    for await (const { path, file, split, licence, author, url } of source.files()) {
+      const id = hashId(`${source.pack}/${file}`);
+      const line: Line = [id, split ?? splitOf(id), number, file, path, licence, author, url];
+      const key = hash128(`${seed}/${id}`)[0];
+      await buckets.append(key >>> 24, `${key.toString(16).padStart(8, '0')}${JSON.stringify(line)}\n`);
+      seen.add(id);
+      if (seen.files % 10_000 === 0) onProgress(seen.files);
+    }
+  }
+  return seen.digest();
+}
+
+/**
+ * Digest of what sources hold now, to be compared with an index's: whether a run's photos are still the same. Files are
+ * known by their names; their content is not read.
+ */
+export async function digestSources(sources: readonly Source[]): Promise<string> {
+  const seen = new SeenFiles();
+  for (const { pack, files } of sources) {
+    for await (const { file } of files()) seen.add(hashId(`${pack}/${file}`));
+  }
+  return seen.digest();
+}
+
+/** Counts files and sums up their ids in a way that no order changes. */
+class SeenFiles {
+  files = 0;
+  #sum = 0;
+  #xor = 0;
+
+  add(id: string): void {
+    this.files++;
+    this.#sum = (this.#sum + Number.parseInt(id.slice(0, 8), 16)) >>> 0;
+    this.#xor = (this.#xor ^ Number.parseInt(id.slice(8), 16)) >>> 0;
+  }
+
+  digest(): string {
+    const hex = [this.#sum, this.#xor].map(word => word.toString(16).padStart(8, '0')).join('');
+    return `${this.files}-${hex}`;
+  }
+}
+
+/** 80 % train, 10 % val, 10 % test, by the hash of the source's id: all that one photo gives is in one split. */
+export function splitOf(id: string): Split {
+  const u = hashUnit(`split/${id}`);
+  return u < 0.8 ? 'train' : u < 0.9 ? 'val' : 'test';
+}
+
+/** Sorts the buckets into the final list. */
+async function collect(folder: string): Promise<Pick<IndexFacts, 'files' | 'listBytes' | 'splits'>> {
+  const list = await open(join(folder, 'list.jsonl'), 'w');
+  const facts = { files: 0, listBytes: 0, splits: { train: 0, val: 0, test: 0 } };
+  const offsets: number[] = [];
+  try {
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const lines = await sortedBucket(bucketPath(folder, bucket));
+      let chunk = '';
+      let previous = '';
+      for (const keyed of lines) {
+        const line = keyed.slice(8);
+        const [id, split] = JSON.parse(line) as Line;
+        if (id === previous) continue;
+        previous = id;
+        if (facts.files % STRIDE === 0) offsets.push(facts.listBytes);
+        facts.files++;
+        facts.splits[split]++;
+        facts.listBytes += Buffer.byteLength(line) + 1;
+        chunk += `${line}\n`;
+      }
+      await list.writeFile(chunk);
+      await rm(bucketPath(folder, bucket));
+    }
+  } finally {
+    await list.close();
+  }
+  await writeFile(join(folder, 'offsets.bin'), new Uint8Array(Float64Array.from(offsets).buffer));
+  return facts;
+}
+
+/** The lines of a bucket by key, then by the id that the rest starts with: equal ids are neighbours. */
+async function sortedBucket(path: string): Promise<string[]> {
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  lines.pop();
+  return lines.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}

@@ -1,0 +1,143 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import glob from 'fast-glob';
+import { listPacks, type PackSummary, packFiles } from './packs/pack-store.ts';
+import type { Split } from './splits.ts';
+import { didYouMean, UsageError } from './usage-error.ts';
+
+/** A file of a source, with what is known of it. */
+export interface SourceFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Path within the source, the same wherever the source lies: ids are made from it. */
+  readonly file: string;
+  /** Only where the source declares its splits. */
+  readonly split: Split | null;
+  readonly licence: string | null;
+  readonly author: string | null;
+  readonly url: string | null;
+}
+
+/** A set of files named on the command line. */
+export interface Source {
+  readonly pack: string;
+  /** Streams the files; nothing is held in memory. */
+  files(): AsyncIterable<SourceFile>;
+}
+
+const IMAGES = '**/*.{jpg,jpeg,jpe,png,webp,avif,tif,tiff,JPG,JPEG,JPE,PNG,WEBP,AVIF,TIF,TIFF}';
+const IMAGE = /\.(jpe?g|jpe|png|webp|avif|tiff?)$/i;
+
+/**
+ * Turns what `--photos` names into sources: an asset pack's id, a folder (searched whole), a glob, one image, or a text
+ * file with a path a line (relative ones count from the list's folder).
+ * @param licences keep only files under these SPDX licences; null keeps all.
+ * @throws UsageError for a name that is none of these.
+ */
+export async function resolveSources(names: readonly string[], licences: readonly string[] | null): Promise<Source[]> {
+  const sources = await Promise.all(names.map(resolveSource));
+  return licences ? sources.map(source => onlyLicences(source, licences)) : sources;
+}
+
+async function resolveSource(name: string): Promise<Source> {
+  const packs = (await listPacks()).filter(({ pack }) => pack.kind === 'photos');
+  const pack = packs.find(summary => summary.pack.id === name);
+  if (pack) return packSource(pack);
+  if (glob.isDynamicPattern(name)) return globSource(name);
+  const facts = await stat(name).catch(() => undefined);
+  if (facts?.isDirectory()) return folderSource(name);
+  if (facts?.isFile()) return IMAGE.test(name) ? imageSource(name) : listSource(name);
+  const ids = packs.map(summary => summary.pack.id);
+  throw new UsageError(
+    `expected an asset pack (${ids.join(', ')}), folder, glob, image or list file, got "${name}"${didYouMean(name, ids)}`,
+  );
+}
+
+function packSource({ pack: { id }, state }: PackSummary): Source {
+  if (state === 'not added') throw new UsageError(`asset pack ${id} is not here yet: npm run assets -- add ${id}`);
+  return {
+    pack: id,
+    async *files() {
+      for await (const { path, file } of packFiles(id)) {
+        const { licence, author, url } = file;
+        yield { path, file: file.path, split: file.split ?? null, licence, author, url };
+      }
+    },
+  };
+}
+
+const unknown = { split: null, licence: null, author: null, url: null };
+
+function folderSource(folder: string): Source {
+  const root = resolve(folder);
+  return {
+    pack: basename(root),
+    async *files() {
+      // A folder that may not be entered is like a file that may not be read: it costs what it holds.
+      for await (const entry of glob.stream(IMAGES, { cwd: root, suppressErrors: true })) {
+        const file = String(entry);
+        yield { path: join(root, file), file, ...unknown };
+      }
+    },
+  };
+}
+
+function globSource(pattern: string): Source {
+  const root = resolve(staticBase(pattern));
+  return {
+    pack: basename(root),
+    async *files() {
+      for await (const entry of glob.stream(pattern, { absolute: true, suppressErrors: true })) {
+        const path = String(entry);
+        yield { path, file: path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path, ...unknown };
+      }
+    },
+  };
+}
+
+/** The folders of a glob before its first special part. */
+function staticBase(pattern: string): string {
+  const parts = pattern.split('/');
+  const special = parts.findIndex(part => glob.isDynamicPattern(part));
+  return parts.slice(0, special).join('/') || (isAbsolute(pattern) ? '/' : '.');
+}
+
+function imageSource(path: string): Source {
+  return {
+    pack: basename(dirname(resolve(path))),
+    async *files() {
+      yield { path: resolve(path), file: basename(path), ...unknown };
+    },
+  };
+}
+
+function listSource(list: string): Source {
+  const root = dirname(resolve(list));
+  return {
+    pack: basename(list, extname(list)),
+    async *files() {
+      for await (const line of createInterface({
+        input: createReadStream(list),
+        crlfDelay: Number.POSITIVE_INFINITY,
+      })) {
+        const file = line.trim();
+        if (file === '' || file.startsWith('#')) continue;
+        yield { path: resolve(root, file), file, ...unknown };
+      }
+    },
+  };
+}
+
+function onlyLicences(source: Source, licences: readonly string[]): Source {
+  const allowed = new Set(licences.map(id => id.toLowerCase()));
+  return {
+    pack: source.pack,
+    async *files() {
+      for await (const file of source.files()) {
+        if (file.licence !== null && allowed.has(file.licence.toLowerCase())) yield file;
+      }
+    },
+  };
+}

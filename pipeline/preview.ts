@@ -1,0 +1,170 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import sharp from 'sharp';
+import { openBank, readItem, readRange } from './bank.ts';
+import { decodeMask } from './bank-images.ts';
+import type { RunFolder } from './run-folder.ts';
+import { writeDurably } from './shard-writer.ts';
+import { SPLITS } from './splits.ts';
+import { readTar } from './tar.ts';
+
+/** A picture of many samples, to look at. */
+export interface ContactSheet {
+  readonly title: string;
+  readonly caption: string;
+  readonly file: string;
+}
+
+const CELL = 160;
+const COLUMNS = 8;
+const ROWS = 5;
+const GAP = 4;
+const PAPER = '#f2f2ee';
+
+/** One cell of a sheet: an image of at most CELL × CELL. */
+type Cell = Buffer;
+
+/** Writes contact sheets of what a run holds so far, and a page that shows them, into `report/`. */
+export async function writePreview(folder: RunFolder): Promise<ContactSheet[]> {
+  const sheets: ContactSheet[] = [];
+  const add = async (name: string, title: string, caption: string, cells: readonly Cell[]) => {
+    if (cells.length === 0) return;
+    const file = `${name}.jpg`;
+    await writeDurably(folder.at('report', file), await sheet(cells));
+    sheets.push({ title, caption, file });
+  };
+  for (const kind of ['shapes', 'textures'] as const) {
+    const bank = await openBank(folder.bank(kind));
+    if (!bank) continue;
+    const shown = spread(bank.items, COLUMNS * ROWS);
+    const cells: Cell[] = [];
+    for (const item of shown) {
+      const { image } = await readItem(bank, item);
+      cells.push(await fitted(kind === 'shapes' ? await shapeOnPaper(image) : image));
+    }
+    const { train, val, test } = bank.splits;
+    const caption = `${shown.length} of ${bank.items} (train ${train}, val ${val}, test ${test}), evenly spread over the bank`;
+    await add(kind, kind === 'shapes' ? 'Shapes' : 'Textures', caption, cells);
+  }
+  for (const subset of ['shapes2d', 'textures2d']) {
+    for (const split of SPLITS) {
+      const shard = await firstShard(folder.at(subset, split));
+      if (!shard) continue;
+      const samples = await readSamples(`${shard}.tar`, (COLUMNS * ROWS) / 2);
+      const cells: Cell[] = [];
+      for (const { jpg, mask } of samples) cells.push(await fitted(jpg), await fitted(await overlay(jpg, mask)));
+      await add(
+        `${subset}-${split}`,
+        `${subset} · ${split}`,
+        `${basename(shard)}: images, each with its mask outlined beside it`,
+        cells,
+      );
+    }
+  }
+  await writeDurably(folder.at('report', 'index.html'), page(basename(folder.path), sheets));
+  return sheets;
+}
+
+/** Up to `most` of `count` numbers, evenly spread. */
+function spread(count: number, most: number): number[] {
+  const shown = Math.min(count, most);
+  return Array.from({ length: shown }, (_, i) => Math.floor((i * count) / shown));
+}
+
+/** Path of the first complete shard in a folder, without extension. */
+async function firstShard(folder: string): Promise<string | undefined> {
+  const names = (await readdir(folder).catch(() => [])).filter(name => name.endsWith('.tar')).sort();
+  return names[0] && join(folder, names[0].slice(0, -'.tar'.length));
+}
+
+interface Sample {
+  readonly jpg: Buffer;
+  readonly mask: Buffer;
+}
+
+/** The first samples of a shard. */
+async function readSamples(tar: string, most: number): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  let jpg: Buffer | undefined;
+  for await (const { name, offset, size } of readTar(tar)) {
+    if (name.endsWith('.jpg')) jpg = await readRange(tar, offset, size);
+    if (name.endsWith('.mask.png')) samples.push({ jpg: jpg!, mask: await readRange(tar, offset, size) });
+    if (samples.length === most) break;
+  }
+  return samples;
+}
+
+/** A shape as black ink: what a person recognises fastest, and thin parts stay visible. */
+async function shapeOnPaper(png: Buffer): Promise<Buffer> {
+  const mask = await decodeMask(png);
+  return sharp(mask.data, { raw: { width: mask.width, height: mask.height, channels: 1 } })
+    .negate()
+    .png()
+    .toBuffer();
+}
+
+/** The picture with the area outside its mask darkened and the outline drawn. */
+async function overlay(jpg: Buffer, mask: Buffer): Promise<Buffer> {
+  const { data: pixels, info } = await sharp(jpg).raw().toBuffer({ resolveWithObject: true });
+  const alpha = await sharp(mask).toColourspace('b-w').raw().toBuffer();
+  const { width, height } = info;
+  const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height && alpha[y * width + x]! >= 128;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const p = 3 * (y * width + x);
+      const here = inside(x, y);
+      const edge = here && !(inside(x - 2, y) && inside(x + 2, y) && inside(x, y - 2) && inside(x, y + 2));
+      if (edge) pixels.set([255, 40, 160], p);
+      else if (!here) for (let c = 0; c < 3; c++) pixels[p + c] = pixels[p + c]! >> 1;
+    }
+  }
+  return sharp(pixels, { raw: { width, height, channels: 3 } })
+    .png()
+    .toBuffer();
+}
+
+function fitted(image: Buffer): Promise<Cell> {
+  return sharp(image)
+    .toColourspace('srgb')
+    .resize({ width: CELL, height: CELL, fit: 'contain', background: PAPER })
+    .png()
+    .toBuffer();
+}
+
+function sheet(cells: readonly Cell[]): Promise<Buffer> {
+  const columns = Math.min(COLUMNS, cells.length);
+  const place = (n: number) => GAP + n * (CELL + GAP);
+  return sharp({
+    create: { width: place(columns), height: place(Math.ceil(cells.length / columns)), channels: 3, background: PAPER },
+  })
+    .composite(cells.map((input, i) => ({ input, left: place(i % columns), top: place(Math.floor(i / columns)) })))
+    .jpeg({ quality: 88 })
+    .toBuffer();
+}
+
+function page(name: string, sheets: readonly ContactSheet[]): string {
+  const figures = sheets.map(
+    ({ title, caption, file }) =>
+      `<figure><h2>${escapeHtml(title)}</h2><img src="${file}" alt="${escapeHtml(title)}"><figcaption>${escapeHtml(caption)}</figcaption></figure>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(name)} · shapemill</title>
+<style>
+  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+  body { max-width: 84rem; margin: 0 auto; padding: 1.5rem }
+  h1 { font-size: 1.5rem; margin: 0 0 1rem } h2 { font-size: 1.1rem; margin: 0 0 .5rem }
+  figure { margin: 0 0 2.5rem } img { width: 100%; height: auto; border-radius: .5rem }
+  figcaption { opacity: .75; font-size: .9rem }
+</style>
+<h1>${escapeHtml(name)}</h1>
+${figures.join('\n') || '<p>Nothing is finished yet.</p>'}
+</html>
+`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
+}

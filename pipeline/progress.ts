@@ -1,0 +1,153 @@
+import cliProgress from 'cli-progress';
+import pino from 'pino';
+import type { Fault } from './faults.ts';
+
+/** Tells the user what goes on. One for a terminal, one for everything else. */
+export interface Progress {
+  /** A stage begins. @param total samples it is expected to make. @param done samples of shards made earlier. */
+  begin(stage: { name: string; title: string; unit: string; total: number }): void;
+  advance(samples: number, faults: readonly Fault[]): void;
+  /** The stage is over; its line stays. */
+  end(): void;
+  /** Something counted that is no stage: files indexed so far. */
+  count(what: string, files: number): void;
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** Bars on a terminal (rate, time left, faults), JSON lines otherwise; both on standard error. */
+export function makeProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
+  return stream.isTTY ? new TerminalProgress(stream) : new LogProgress();
+}
+
+class TerminalProgress implements Progress {
+  readonly #stream: NodeJS.WriteStream;
+  #bar: cliProgress.SingleBar | undefined;
+  #faults = 0;
+  #began = 0;
+  #made = 0;
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  begin({ title, unit, total }: { title: string; unit: string; total: number }): void {
+    this.#faults = 0;
+    this.#made = 0;
+    this.#began = performance.now();
+    this.#bar = new cliProgress.SingleBar({
+      stream: this.#stream,
+      format: `${title.padEnd(18)} {bar} {value}/{total} ${unit} · {rate}/s · {left} · {faults} faults`,
+      barsize: 24,
+      barCompleteChar: '█',
+      barIncompleteChar: '░',
+      hideCursor: true,
+      clearOnComplete: false,
+      // Ctrl-C is the command's own affair.
+      gracefulExit: false,
+    });
+    this.#bar.start(total, 0, this.#payload(total, 0));
+  }
+
+  advance(samples: number, faults: readonly Fault[]): void {
+    this.#faults += faults.length;
+    this.#made += samples;
+    const total = this.#bar?.getTotal() ?? 0;
+    // A bank's last shard may hold more than was asked for.
+    this.#bar?.update(Math.min(this.#made, total), this.#payload(total, this.#made));
+  }
+
+  end(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
+
+  count(what: string, files: number): void {
+    this.#stream.write(`\r${files.toLocaleString('en')} ${what} `);
+  }
+
+  info(message: string): void {
+    this.#print(message);
+  }
+
+  warn(message: string): void {
+    this.#print(`warning: ${message}`);
+  }
+
+  /** A line above the bar. */
+  #print(message: string): void {
+    this.#stream.write(`${this.#bar ? '\r\u001b[K' : ''}${message}\n`);
+    this.#bar?.render();
+  }
+
+  #payload(total: number, made: number) {
+    const seconds = (performance.now() - this.#began) / 1000;
+    const rate = made / Math.max(seconds, 1e-3);
+    const left = made >= total ? 'done' : made === 0 ? 'starting' : `${duration((total - made) / rate)} left`;
+    return { rate: rate.toFixed(1), left, faults: this.#faults };
+  }
+}
+
+/** Structured lines, at most one every two seconds while a stage runs. */
+class LogProgress implements Progress {
+  readonly #log = pino(
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  );
+  #stage = { name: '', total: 0, made: 0, faults: 0, began: 0, told: 0 };
+
+  begin({ name, total }: { name: string; total: number }): void {
+    const now = performance.now();
+    this.#stage = { name, total, made: 0, faults: 0, began: now, told: now };
+    this.#log.info({ stage: name, total }, 'stage begins');
+  }
+
+  advance(samples: number, faults: readonly Fault[]): void {
+    const stage = this.#stage;
+    stage.made += samples;
+    stage.faults += faults.length;
+    for (const { item, reason } of faults) this.#log.warn({ stage: stage.name, item, reason }, 'skipped');
+    if (performance.now() - stage.told < 2000) return;
+    stage.told = performance.now();
+    const rate = (1000 * stage.made) / (stage.told - stage.began);
+    const left = rate > 0 ? Math.max(0, Math.round((stage.total - stage.made) / rate)) : null;
+    this.#log.info(
+      { stage: stage.name, made: stage.made, total: stage.total, perSecond: round(rate), secondsLeft: left },
+      'progress',
+    );
+  }
+
+  end(): void {
+    const { name, made, faults, began } = this.#stage;
+    this.#log.info({ stage: name, made, faults, seconds: round((performance.now() - began) / 1000) }, 'stage ends');
+  }
+
+  count(what: string, files: number): void {
+    if (files % 1_000_000 === 0) this.#log.info({ files }, what);
+  }
+
+  info(message: string): void {
+    this.#log.info(message);
+  }
+
+  warn(message: string): void {
+    this.#log.warn(message);
+  }
+}
+
+const round = (value: number) => Number(value.toFixed(1));
+
+/** "45 s", "12 min", "3.5 h", "2.1 days". */
+export function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${(seconds / 3600).toFixed(1)} h`;
+  return `${(seconds / 86_400).toFixed(1)} days`;
+}
+
+/** "12.3 MB". */
+export function bytesText(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  const power = bytes < 1000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
+  return `${power === 0 ? bytes : (bytes / 1000 ** power).toFixed(1)} ${units[power]}`;
+}

@@ -1,0 +1,192 @@
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { BankFacts } from './bank.ts';
+import { writeDurably } from './shard-writer.ts';
+import { UsageError } from './usage-error.ts';
+
+/** What `run.json` records, and what a resume has to agree with. */
+const runRecordSchema = z.strictObject({
+  shapemill: z.string().describe('version that began the run'),
+  command: z.array(z.string()),
+  started: z.string().describe('ISO 8601'),
+  configuration: z.record(z.string(), z.unknown()),
+  assets: z.record(z.string(), z.string()).describe('digest of the photos and of banks from outside'),
+  platform: z.strictObject({
+    arch: z.string(),
+    libvips: z.string(),
+    sharp: z.string(),
+  }),
+  machine: z.strictObject({ node: z.string(), os: z.string(), cores: z.int() }),
+});
+export type RunRecord = z.infer<typeof runRecordSchema>;
+
+/** Names that `--fresh` may meet: a folder with anything else is not ours to delete. */
+const OURS = new Set([
+  'run.json',
+  'banks',
+  'photos',
+  'shape-files',
+  'texture-files',
+  'shapes2d',
+  'textures2d',
+  'report',
+  'panels',
+  'locks',
+  'README.md',
+  'croissant.json',
+  'attribution.csv',
+]);
+
+/** One output folder, and where everything lies in it. */
+export class RunFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = resolve(path);
+  }
+
+  at(...parts: string[]): string {
+    return join(this.path, ...parts);
+  }
+
+  /** Folder of a bank in this run. */
+  bank(kind: BankFacts['kind']): string {
+    return this.at('banks', kind);
+  }
+
+  async record(): Promise<RunRecord | undefined> {
+    const text = await readFile(this.at('run.json'), 'utf8').catch(() => undefined);
+    if (text === undefined) return undefined;
+    try {
+      return runRecordSchema.parse(JSON.parse(text));
+    } catch {
+      throw new UsageError(`${this.at('run.json')}: expected a run record; delete the folder or give another --out`);
+    }
+  }
+
+  /**
+   * Begins the run, or agrees to continue it.
+   * @throws UsageError when the folder holds a run with another recipe, seed, assets or platform (naming the first
+   *   differences), or holds other things.
+   */
+  async begin(record: RunRecord): Promise<'new' | 'continued'> {
+    const before = await this.record();
+    if (before) {
+      const what = differences(before, record);
+      if (what.length > 0) {
+        throw new UsageError(
+          `${this.path} holds a run that differs in ${what.slice(0, 4).join('; ')}. Give another --out, or --fresh to start over`,
+        );
+      }
+      return 'continued';
+    }
+    const strangers = (await entries(this.path)).filter(name => !OURS.has(name) && !name.endsWith('.partial'));
+    if (strangers.length > 0) {
+      throw new UsageError(`${this.path} holds "${strangers[0]}" and no run: give another --out, or an empty folder`);
+    }
+    await writeDurably(this.at('run.json'), JSON.stringify(record, null, 2));
+    return 'new';
+  }
+
+  /** Deletes the run. @throws UsageError when the folder holds anything that is not a run's. */
+  async clear(): Promise<void> {
+    const names = await entries(this.path);
+    if (names.length === 0) return;
+    const stranger = names.find(name => !OURS.has(name) && !name.endsWith('.partial'));
+    if (stranger !== undefined) {
+      throw new UsageError(`--fresh: ${this.path} holds "${stranger}", which is not a run's; nothing was deleted`);
+    }
+    for (const name of names) await rm(this.at(name), { recursive: true, force: true });
+  }
+
+  /**
+   * Says that this process works on the folder, so that the same command started twice does not write twice.
+   * @param range shards this process makes; all when left out. Disjoint ranges may work at the same time.
+   * @returns a function that takes the word back.
+   * @throws UsageError when a living process of this machine works on the same shards.
+   */
+  async lock(range: readonly [number, number] | undefined): Promise<() => Promise<void>> {
+    const folder = this.at('locks');
+    await mkdir(folder, { recursive: true });
+    for (const name of await entries(folder)) {
+      const lock = lockSchema.safeParse(await readJson(join(folder, name)));
+      const alive = lock.success && (lock.data.host !== hostname() || isAlive(lock.data.pid));
+      if (!alive) await rm(join(folder, name), { force: true });
+      else if (overlap(range, lock.data.range ?? undefined)) {
+        throw new UsageError(
+          `process ${lock.data.pid} on ${lock.data.host} is working on ${this.path}: wait for it, or give both a disjoint --shard-range` +
+            (lock.data.host === hostname() ? '' : `; if it is gone, delete ${join(folder, name)}`),
+        );
+      }
+    }
+    const path = join(folder, `${hostname()}-${process.pid}.json`);
+    const file = await open(path, 'w');
+    await file.writeFile(JSON.stringify({ host: hostname(), pid: process.pid, range: range ?? null }));
+    await file.close();
+    return () => rm(path, { force: true });
+  }
+}
+
+const lockSchema = z.strictObject({
+  host: z.string(),
+  pid: z.int(),
+  range: z.tuple([z.int(), z.int()]).nullable(),
+});
+
+async function entries(folder: string): Promise<string[]> {
+  return readdir(folder).catch(error => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return pid !== process.pid;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function overlap(a: readonly [number, number] | undefined, b: readonly [number, number] | undefined): boolean {
+  return !a || !b || (a[0] <= b[1] && b[0] <= a[1]);
+}
+
+/** Where two records disagree on what decides a run's content, as "name: was A, is B". */
+function differences(before: RunRecord, now: RunRecord): string[] {
+  const found: string[] = [];
+  const compare = (name: string, a: unknown, b: unknown) => {
+    if (isDeepStrictEqual(a, b)) return;
+    if (isMapping(a) && isMapping(b)) {
+      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+        compare(name ? `${name}.${key}` : key, a[key], b[key]);
+      }
+    } else found.push(`${name}: was ${JSON.stringify(a)}, is ${JSON.stringify(b)}`);
+  };
+  compare('', before.configuration, now.configuration);
+  compare('assets', before.assets, now.assets);
+  compare('platform', before.platform, now.platform);
+  return found;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A path as people want to read it: relative to where they are, when that is shorter. */
+export function shownPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.length < path.length && !short.startsWith('../../') ? short : path;
+}

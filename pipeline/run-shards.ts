@@ -1,0 +1,276 @@
+import type { Fault } from './faults.ts';
+import { type BankItem, readSidecar, ShardWriter, type Sidecar } from './shard-writer.ts';
+import type { Banks, PlanContext, ShardPlan, Stage, TaskResult } from './stage.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+/** What happens while a stage runs, for the progress line. */
+export interface StageEvents {
+  /** A shard that was complete before this process began. */
+  found(sidecar: Sidecar): void;
+  /** A task's samples are written. */
+  made(result: { samples: number; faults: readonly Fault[] }): void;
+}
+
+export interface StageRun {
+  readonly stage: Stage;
+  readonly context: Omit<PlanContext, 'written'>;
+  readonly pool: WorkerPool;
+  readonly signal: AbortSignal;
+  readonly events: StageEvents;
+  /** Only shards first..last are made here; the others are somebody else's. */
+  readonly range: readonly [number, number] | undefined;
+  /** Bank stages stop after the shard that completes so many samples; scene stages run through their plan. */
+  readonly enough: number;
+}
+
+/** Sent to the workers, not yet written. `done` never rejects: a failure is looked at when its turn comes. */
+interface Flight {
+  readonly done: Promise<{ result: TaskResult } | { error: unknown }>;
+}
+
+/**
+ * What the planner hands to the writer: a shard to be made with its flights in order, one that is there already, or a gap
+ * that another process fills.
+ */
+type Work = { plan: ShardPlan<unknown>; flights: AsyncIterable<Flight> } | { complete: Sidecar } | 'gap';
+
+/**
+ * Runs a stage: plans shards, keeps the workers busy across shard borders with a bounded number of tasks in flight, and
+ * writes results in the order of the plan, whichever worker is first. So a shard's bytes do not depend on the workers.
+ */
+export async function runShards(run: StageRun): Promise<{ samples: number; sidecars: Sidecar[] }> {
+  const { stage, signal, events } = run;
+  const shards = new ShardLedger(run);
+  // A task ahead for each worker hides the time between a result and the next message.
+  const room = new Semaphore(2 * run.pool.size);
+  const stop = new AbortController();
+  const working = AbortSignal.any([signal, stop.signal]);
+  const sidecars: Sidecar[] = [];
+  let samples = 0;
+  let gaps = false;
+  const queue = new Handover<Work>();
+  const planning = planWork(run, shards, room, queue, working).then(
+    () => queue.end(),
+    error => queue.fail(error),
+  );
+  try {
+    for await (const work of queue) {
+      if (work === 'gap') {
+        gaps = true;
+        continue;
+      }
+      let sidecar: Sidecar;
+      if ('complete' in work) {
+        sidecar = work.complete;
+        events.found(sidecar);
+      } else {
+        sidecar = await writeShard(run, work.plan, work.flights, room);
+      }
+      shards.add(sidecar);
+      sidecars.push(sidecar);
+      samples += sidecar.samples;
+      // Behind a gap nobody here knows how many items come before: the whole range is made, finalizing cuts.
+      if (stage.fills && !gaps && samples >= run.enough) break;
+    }
+  } finally {
+    stop.abort();
+    shards.giveUp();
+    room.open();
+    await planning;
+  }
+  signal.throwIfAborted();
+  return { samples, sidecars };
+}
+
+/** Walks the plan and sends tasks to the workers, as far as there is room. */
+async function planWork(
+  run: StageRun,
+  ledger: ShardLedger,
+  room: Semaphore,
+  queue: Handover<Work>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { stage, context, pool, range } = run;
+  for await (const plan of stage.plan({ ...context, written: shard => ledger.written(shard) })) {
+    if (signal.aborted) return;
+    const complete = await readSidecar(context.folder.at(plan.path));
+    const ours = !range || (plan.shard >= range[0] && plan.shard <= range[1]);
+    if (complete) queue.push({ complete });
+    else if (ours) {
+      const flights = new Handover<Flight>();
+      queue.push({ plan, flights });
+      for (const task of plan.tasks) {
+        await room.enter();
+        if (signal.aborted) break;
+        flights.push({
+          done: settled(pool.run({ stage: stage.name, task, banks: banksFor(stage, context.banks) }, signal)),
+        });
+      }
+      flights.end();
+    } else queue.push('gap');
+  }
+}
+
+function banksFor(stage: Stage, banks: Banks): Banks {
+  return Object.fromEntries(stage.reads.map(kind => [kind, banks[kind]]));
+}
+
+async function settled(promise: Promise<TaskResult>): Promise<{ result: TaskResult } | { error: unknown }> {
+  try {
+    return { result: await promise };
+  } catch (error) {
+    return { error };
+  }
+}
+
+async function writeShard(
+  { stage, context, events, signal }: StageRun,
+  plan: ShardPlan<unknown>,
+  flights: AsyncIterable<Flight>,
+  room: Semaphore,
+): Promise<Sidecar> {
+  const started = performance.now();
+  const writer = await ShardWriter.create(context.folder.at(plan.path));
+  const faults: Fault[] = [];
+  const counts: Record<string, number> = {};
+  const items: BankItem[] = [];
+  let samples = 0;
+  try {
+    for await (const { done } of flights) {
+      const outcome = await done;
+      room.leave();
+      signal.throwIfAborted();
+      if ('error' in outcome) throw outcome.error;
+      const { result } = outcome;
+      for (const item of result.items ?? []) items.push(shifted(item, writer.bytes));
+      await writer.append(result.bytes);
+      samples += result.samples;
+      faults.push(...result.faults);
+      for (const [name, count] of Object.entries(result.counts)) counts[name] = (counts[name] ?? 0) + count;
+      events.made(result);
+    }
+    signal.throwIfAborted();
+    const seconds = Number(((performance.now() - started) / 1000).toFixed(3));
+    const facts = { stage: stage.name, shard: plan.shard, samples, seconds, faults, counts: sorted(counts) };
+    return await writer.finish(stage.fills ? { ...facts, items } : facts);
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
+}
+
+function shifted(item: BankItem, by: number): BankItem {
+  return { ...item, image: [item.image[0] + by, item.image[1]], label: [item.label[0] + by, item.label[1]] };
+}
+
+function sorted(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The shards of a stage that are complete, and who waits for one. */
+class ShardLedger {
+  readonly #run: StageRun;
+  readonly #sidecars = new Map<number, Sidecar>();
+  readonly #waiting = new Map<number, ((sidecar: Sidecar | undefined) => void)[]>();
+  #ended = false;
+
+  constructor(run: StageRun) {
+    this.#run = run;
+  }
+
+  add(sidecar: Sidecar): void {
+    this.#sidecars.set(sidecar.shard, sidecar);
+    for (const tell of this.#waiting.get(sidecar.shard) ?? []) tell(sidecar);
+    this.#waiting.delete(sidecar.shard);
+  }
+
+  async written(shard: number): Promise<Sidecar> {
+    const known = this.#sidecars.get(shard);
+    if (known) return known;
+    const { range, stage } = this.#run;
+    if (range && (shard < range[0] || shard > range[1])) {
+      throw new Error(
+        `${stage.name}: shard ${shard} is needed first and lies outside --shard-range ${range[0]}..${range[1]}: ` +
+          'let the process that makes it finish, then run this again',
+      );
+    }
+    const sidecar = this.#ended
+      ? undefined
+      : await new Promise<Sidecar | undefined>(tell => {
+          this.#waiting.set(shard, [...(this.#waiting.get(shard) ?? []), tell]);
+        });
+    if (!sidecar) throw new Error('planning ended');
+    return sidecar;
+  }
+
+  /** Nothing more will be written: whoever waits is let go. */
+  giveUp(): void {
+    this.#ended = true;
+    for (const tells of this.#waiting.values()) for (const tell of tells) tell(undefined);
+    this.#waiting.clear();
+  }
+}
+
+/** Bounds how many tasks are in flight. */
+class Semaphore {
+  #free: number;
+  #waiting: (() => void)[] = [];
+
+  constructor(places: number) {
+    this.#free = places;
+  }
+
+  async enter(): Promise<void> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>(resolve => this.#waiting.push(resolve));
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#free++;
+  }
+
+  /** Lets everybody in: nothing is bounded any more. */
+  open(): void {
+    this.#free = Number.POSITIVE_INFINITY;
+    for (const enter of this.#waiting.splice(0)) enter();
+  }
+}
+
+/** A queue between one producer and one consumer. */
+class Handover<T> implements AsyncIterable<T> {
+  readonly #values: T[] = [];
+  #ended = false;
+  #error: unknown;
+  #wake: () => void = () => {};
+
+  push(value: T): void {
+    this.#values.push(value);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  fail(error: unknown): void {
+    this.#error = error;
+    this.end();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      if (this.#values.length > 0) {
+        yield this.#values.shift()!;
+        continue;
+      }
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#ended) return;
+      await new Promise<void>(resolve => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

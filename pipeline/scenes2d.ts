@@ -1,0 +1,218 @@
+import type { Mask } from '../extractors/image.ts';
+import { composite, paintPixels } from '../renderers/composite.ts';
+import { coverageFacts, renderCoverage } from '../renderers/coverage.ts';
+import { integer } from '../sampling/distributions.ts';
+import { type Rng, rng } from '../sampling/rng.ts';
+import type { ItemSize, Paint, Scene2d } from '../scenes/scene2d.ts';
+import { type Bank, itemSize, readItem, sameSource } from './bank.ts';
+import { decodeCrop, decodeMask, encodeGrey, encodeJpeg } from './bank-images.ts';
+import { type Fault, InputFault } from './faults.ts';
+import { type InstancePlan, WINDOW } from './instances.ts';
+import { encodeLabel, type Sample2dLabel, type ShapeLabel, sample2dLabelSchema, type TextureLabel } from './labels.ts';
+import type { Split } from './splits.ts';
+import type { BankKind, Banks, TaskResult } from './stage.ts';
+import { encodeTar, type TarFile } from './tar.ts';
+
+/** One instance of a 2D subset, as a worker gets it. */
+export interface Task2d extends InstancePlan {
+  readonly split: Split;
+  /** Where the shard's windows start in the split's items of each bank. */
+  readonly windows: { readonly shapes: number; readonly textures: number };
+}
+
+/** What differs between the 2D subsets: which bank an instance comes from, and how a scene is drawn. */
+export interface Subset2d {
+  readonly subset: 'shapes2d' | 'textures2d';
+  readonly seed: number;
+  readonly quality: number;
+  readonly instanceBank: BankKind;
+  /** Whether some condition has one shape for all images of an instance. */
+  readonly sharesShape: boolean;
+  /** Draws one image. Textures and shapes are drawn through `draw`, so that what a scene names can be found again. */
+  sample(random: Rng, instance: ItemSize, draw: Draw): { scene: Scene2d; condition: string };
+}
+
+/** Draws from the banks: window of the shard, split of the instance. */
+export interface Draw {
+  shape(random: Rng): ItemSize;
+  /** The shape that all images of the instance share. */
+  sharedShape(): ItemSize;
+  /** A texture of another photo than the one given. */
+  texture(random: Rng, not?: string): ItemSize;
+}
+
+/** How often an image is drawn anew when what it draws is broken, before the window counts as unusable. */
+const MAX_ATTEMPTS = 20;
+
+/** Makes all images of an instance. */
+export async function renderInstance(task: Task2d, kind: Subset2d, banks: Required<Banks>): Promise<TaskResult> {
+  const faults: Fault[] = [];
+  const instance = await firstUsable(task.items, banks[kind.instanceBank], kind.instanceBank, faults);
+  if (!instance) return { bytes: new Uint8Array(0), samples: 0, faults, counts: { 'instances-lost': 1 } };
+  const shared = kind.sharesShape ? await drawSharedShape(task, kind, banks, faults) : undefined;
+  const files: TarFile[] = [];
+  for (let variation = 0; variation < task.variations; variation++) {
+    files.push(...(await renderVariation(task, kind, banks, { ...instance, shared }, variation, faults)));
+  }
+  return { bytes: encodeTar(files).bytes, samples: task.variations, faults, counts: {} };
+}
+
+/** The first item of the list that can be decoded. */
+async function firstUsable(items: Iterable<number>, bank: Bank, kind: BankKind, faults: Fault[]) {
+  for (const item of items) {
+    try {
+      const { image } = await readItem(bank, item);
+      return { item, mask: kind === 'shapes' ? await decodeMask(image) : undefined };
+    } catch (error) {
+      faults.push(asFault(error, itemSize(bank, item).id));
+    }
+  }
+  return undefined;
+}
+
+/** The shape that all images of an instance share, where the condition says so. */
+async function drawSharedShape(task: Task2d, kind: Subset2d, banks: Required<Banks>, faults: Fault[]): Promise<number> {
+  const name = `${task.number}/shape`;
+  const draws = Array.from({ length: MAX_ATTEMPTS }, (_, attempt) =>
+    pickItem(rng(kind.seed, kind.subset, name, attempt), task, banks.shapes),
+  );
+  const usable = await firstUsable(draws, banks.shapes, 'shapes', faults);
+  if (!usable) throw damaged(name);
+  return usable.item;
+}
+
+/** An item of the shard's window, in the instance's split. */
+function pickItem(random: Rng, task: Task2d, bank: Bank): number {
+  const items = bank.bySplit[task.split];
+  const offset = integer(random, 0, Math.min(WINDOW, items.length) - 1);
+  return items[(task.windows[bank.kind] + offset) % items.length]!;
+}
+
+function damaged(name: string): Error {
+  return new Error(`${name}: ${MAX_ATTEMPTS} draws met broken bank items; the bank is damaged`);
+}
+
+async function renderVariation(
+  task: Task2d,
+  kind: Subset2d,
+  banks: Required<Banks>,
+  instance: { readonly item: number; readonly mask: Mask | undefined; readonly shared: number | undefined },
+  variation: number,
+  faults: Fault[],
+): Promise<TarFile[]> {
+  const name = `${task.number}/${variation}`;
+  const key = `${kind.subset}-${String(task.number).padStart(6, '0')}-${variation}`;
+  const self = itemSize(banks[kind.instanceBank], instance.item);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const drawn = new DrawnItems(task, kind, banks, instance);
+    const { scene, condition } = kind.sample(rng(kind.seed, kind.subset, name, attempt), self, drawn);
+    try {
+      const rendered = await renderScene(scene, kind.quality, drawn, instance.mask);
+      const label = encodeLabel(sample2dLabelSchema, {
+        key,
+        subset: kind.subset,
+        split: task.split,
+        instance: { number: task.number, id: self.id },
+        variation,
+        seed: kind.seed,
+        attempt,
+        condition,
+        scene,
+        facts: rendered.facts,
+        files: { jpg: `${key}.jpg`, 'mask.png': `${key}.mask.png`, json: `${key}.json` },
+        sources: rendered.sources,
+      });
+      // Fields in alphabetical order, next to each other.
+      return [
+        { name: `${key}.jpg`, data: rendered.jpg },
+        { name: `${key}.json`, data: label },
+        { name: `${key}.mask.png`, data: rendered.mask },
+      ];
+    } catch (error) {
+      faults.push(asFault(error, key));
+    }
+  }
+  throw damaged(key);
+}
+
+async function renderScene(scene: Scene2d, quality: number, drawn: DrawnItems, instanceMask: Mask | undefined) {
+  const sources: Sample2dLabel['sources'] = [];
+  const read = async (role: 'shape' | 'fill' | 'background', id: string) => {
+    const { bank, item } = drawn.find(id);
+    const { image, label } = await readItem(bank, item);
+    const { photo, provenance } = label as ShapeLabel | TextureLabel;
+    sources.push({ role, id, photo: photo.id, ...provenance });
+    return { image, size: itemSize(bank, item) };
+  };
+  const pixels = async (role: 'fill' | 'background', paint: Paint) => {
+    if (paint.kind === 'colour') return paintPixels(paint, undefined);
+    const { image, size } = await read(role, paint.id);
+    return paintPixels(paint, await decodeCrop(image, size, paint, scene.size));
+  };
+  const shape = await read('shape', scene.shape.id);
+  const coverage = renderCoverage(instanceMask ?? (await decodeMask(shape.image)), scene.placement, scene.size);
+  const fill = await pixels('fill', scene.fill);
+  const background = await pixels('background', scene.background);
+  const jpg = await encodeJpeg(composite(fill, background, coverage), quality);
+  return { jpg, mask: await encodeGrey(coverage), facts: coverageFacts(coverage), sources };
+}
+
+/** Draws bank items for one image and remembers them by id. */
+class DrawnItems implements Draw {
+  readonly #task: Task2d;
+  readonly #banks: Required<Banks>;
+  readonly #shared: number | undefined;
+  readonly #found = new Map<string, { bank: Bank; item: number }>();
+
+  constructor(
+    task: Task2d,
+    kind: Subset2d,
+    banks: Required<Banks>,
+    instance: { item: number; shared: number | undefined },
+  ) {
+    this.#task = task;
+    this.#banks = banks;
+    this.#shared = instance.shared;
+    this.#remember(banks[kind.instanceBank], instance.item);
+  }
+
+  find(id: string): { bank: Bank; item: number } {
+    return this.#found.get(id)!;
+  }
+
+  shape(random: Rng): ItemSize {
+    return this.#remember(this.#banks.shapes, pickItem(random, this.#task, this.#banks.shapes));
+  }
+
+  sharedShape(): ItemSize {
+    return this.#remember(this.#banks.shapes, this.#shared!);
+  }
+
+  texture(random: Rng, not?: string): ItemSize {
+    const { textures } = this.#banks;
+    const item = pickItem(random, this.#task, textures);
+    if (not === undefined) return this.#remember(textures, item);
+    return this.#remember(textures, this.#ofAnotherPhoto(item, this.find(not).item));
+  }
+
+  /** `item`, or the next one of its split that comes from another photo than `other`; the plan made sure there is one. */
+  #ofAnotherPhoto(item: number, other: number): number {
+    const { textures } = this.#banks;
+    const items = textures.bySplit[this.#task.split];
+    let place = items.indexOf(item);
+    while (sameSource(textures, items[place]!, other)) place = (place + 1) % items.length;
+    return items[place]!;
+  }
+
+  #remember(bank: Bank, item: number): ItemSize {
+    const size = itemSize(bank, item);
+    this.#found.set(size.id, { bank, item });
+    return size;
+  }
+}
+
+/** A fault of the data; any other error goes on. */
+function asFault(error: unknown, item: string): Fault {
+  if (!(error instanceof InputFault)) throw error;
+  return { item, reason: error.message };
+}

@@ -1,0 +1,10 @@
+/** The stages in the order they run; each is one file in `stages/`. */
+export const STAGE_NAMES = [
+  'extract-shapes',
+  'import-shapes',
+  'extract-textures',
+  'import-textures',
+  'shapes2d',
+  'textures2d',
+] as const;
+export type StageName = (typeof STAGE_NAMES)[number];

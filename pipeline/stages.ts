@@ -1,0 +1,18 @@
+import type { Stage } from './stage.ts';
+import type { StageName } from './stage-names.ts';
+import { extractShapes } from './stages/extract-shapes.ts';
+import { extractTextures } from './stages/extract-textures.ts';
+import { importShapes } from './stages/import-shapes.ts';
+import { importTextures } from './stages/import-textures.ts';
+import { shapes2d } from './stages/shapes2d.ts';
+import { textures2d } from './stages/textures2d.ts';
+
+/** Every stage by name. */
+export const STAGES: Readonly<Record<StageName, Stage>> = {
+  'extract-shapes': extractShapes,
+  'import-shapes': importShapes,
+  'extract-textures': extractTextures,
+  'import-textures': importTextures,
+  shapes2d,
+  textures2d,
+};

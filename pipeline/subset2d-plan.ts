@@ -1,0 +1,70 @@
+import { type Bank, sameSource } from './bank.ts';
+import { type InstanceShard, planInstances, windowStart } from './instances.ts';
+import type { Task2d } from './scenes2d.ts';
+import { SPLITS, type Split } from './splits.ts';
+import type { Estimate, PlanContext, ShardPlan } from './stage.ts';
+
+/** What a 2D subset asks of its plan. */
+export interface Subset2dPlan {
+  readonly subset: 'shapes2d' | 'textures2d';
+  readonly images: number;
+  readonly variations: number;
+  /** Bank items that may be instances; all of the bank when left out. */
+  readonly isInstance?: (item: number) => boolean;
+  readonly instanceBank: 'shapes' | 'textures';
+  /** Whether an image shows textures of two photos: only splits that have them can take part. */
+  readonly needsTwoTextures: boolean;
+}
+
+/** Shards of a 2D subset, with the seeded windows their images draw from. */
+export function* plan2d(context: PlanContext, wanted: Subset2dPlan): Generator<ShardPlan<Task2d>> {
+  const { configuration, banks } = context;
+  const { seed, shardSamples } = configuration;
+  const shapes = banks.shapes!;
+  const textures = banks.textures!;
+  const items = usableItems(context, wanted, shapes, textures);
+  for (const planned of planInstances(wanted.subset, wanted.images, wanted.variations, shardSamples, seed, items)) {
+    const start = (bank: Bank) =>
+      windowStart(seed, wanted.subset, planned.shard, bank.kind, bank.bySplit[planned.split].length);
+    yield shardOf(planned, { shapes: start(shapes), textures: start(textures) });
+  }
+}
+
+function shardOf({ shard, path, split, instances }: InstanceShard, windows: Task2d['windows']): ShardPlan<Task2d> {
+  return { shard, path, tasks: instances.map(instance => ({ ...instance, split, windows })) };
+}
+
+/** The items of each split that may be instances; none in a split that lacks what its images would show. */
+function usableItems(
+  context: PlanContext,
+  wanted: Subset2dPlan,
+  shapes: Bank,
+  textures: Bank,
+): Record<Split, number[]> {
+  const usable: Record<Split, number[]> = { train: [], val: [], test: [] };
+  const bank = wanted.instanceBank === 'shapes' ? shapes : textures;
+  for (const split of SPLITS) {
+    const own = [...bank.bySplit[split]].filter(wanted.isInstance ?? (() => true));
+    const lack =
+      shapes.bySplit[split].length === 0
+        ? 'shapes'
+        : wanted.needsTwoTextures && !hasTwoSources(textures, split)
+          ? 'textures of two photos'
+          : undefined;
+    if (!lack) usable[split] = own;
+    else if (own.length > 0) context.warn(`${wanted.subset}: split ${split} has no ${lack}, so it gets no images`);
+  }
+  return usable;
+}
+
+function hasTwoSources(bank: Bank, split: Split): boolean {
+  const items = bank.bySplit[split];
+  return items.some(item => !sameSource(bank, item, items[0]!));
+}
+
+/** A 2D subset's size. @param images asked for, rounded up to whole instances. */
+export function estimate2d(images: number, variations: number, shardSamples: number): Estimate {
+  const samples = Math.ceil(images / variations) * variations;
+  const perShard = Math.max(1, Math.floor(shardSamples / variations)) * variations;
+  return { samples, shards: Math.ceil(samples / perShard), bytesPerSample: 125_000, secondsPerSample: 0.025 };
+}

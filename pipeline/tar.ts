@@ -1,0 +1,95 @@
+import { open } from 'node:fs/promises';
+
+/**
+ * USTAR entries, byte-reproducible: fixed time, mode and owner. Written here and not by a library because the bytes of a
+ * sample are laid out once, in the worker that made them, and only travel after that; tests read them back with
+ * tar-stream and with Python's tarfile.
+ */
+
+/** One file of a tar. Names are ASCII, at most 100 bytes (USTAR without prefix). */
+export interface TarFile {
+  readonly name: string;
+  readonly data: Uint8Array;
+}
+
+const BLOCK = 512;
+/** A tar ends with two zero blocks. */
+export const TAR_END = new Uint8Array(2 * BLOCK);
+
+/** Bytes that a file of `size` takes in a tar: header, data, padding. */
+function entryBytes(size: number): number {
+  return BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+}
+
+/**
+ * Lays files out as one piece of a tar, a whole number of 512-byte blocks.
+ * @returns the bytes, and where each file's data starts in them.
+ */
+export function encodeTar(files: readonly TarFile[]): { bytes: Uint8Array<ArrayBuffer>; offsets: number[] } {
+  const bytes = new Uint8Array(files.reduce((sum, file) => sum + entryBytes(file.data.length), 0));
+  const offsets: number[] = [];
+  let at = 0;
+  for (const { name, data } of files) {
+    writeHeader(bytes.subarray(at, at + BLOCK), name, data.length);
+    bytes.set(data, at + BLOCK);
+    offsets.push(at + BLOCK);
+    at += entryBytes(data.length);
+  }
+  return { bytes, offsets };
+}
+
+/** POSIX.1-1988 (ustar) header: name, mode 0644, uid/gid 0, size, mtime 0, type regular. */
+function writeHeader(header: Uint8Array, name: string, size: number): void {
+  const text = (at: number, value: string) => {
+    for (let i = 0; i < value.length; i++) header[at + i] = value.charCodeAt(i);
+  };
+  const octal = (at: number, digits: number, value: number) => text(at, value.toString(8).padStart(digits, '0'));
+  if (name.length > 100 || !/^[\x21-\x7e]+$/.test(name)) {
+    throw new Error(`expected a tar member name of 1 to 100 ASCII characters, got "${name}"`);
+  }
+  if (size >= 8 ** 11) throw new Error(`expected a tar member below 8 GiB, got ${size} bytes`);
+  text(0, name);
+  octal(100, 7, 0o644);
+  octal(108, 7, 0);
+  octal(116, 7, 0);
+  octal(124, 11, size);
+  octal(136, 11, 0);
+  text(156, '0');
+  text(257, 'ustar\u000000');
+  // The checksum is taken with its own field as spaces.
+  text(148, '        ');
+  octal(
+    148,
+    6,
+    header.reduce((sum, byte) => sum + byte, 0),
+  );
+  header[154] = 0;
+}
+
+/** A file in a tar: its name and where its data lies. */
+export interface TarMember {
+  readonly name: string;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** The members of a tar that {@link encodeTar} wrote, in order; reads headers only. @throws Error for any other file. */
+export async function* readTar(path: string): AsyncGenerator<TarMember> {
+  const file = await open(path, 'r');
+  const header = Buffer.alloc(BLOCK);
+  try {
+    for (let at = 0; ; ) {
+      const { bytesRead } = await file.read(header, 0, BLOCK, at);
+      if (bytesRead === BLOCK && header[0] === 0) return;
+      if (bytesRead < BLOCK || header.toString('latin1', 257, 262) !== 'ustar') {
+        throw new Error(`${path}: expected a tar header at byte ${at}; the shard is damaged`);
+      }
+      const name = header.toString('latin1', 0, header.indexOf(0));
+      const size = Number.parseInt(header.toString('latin1', 124, 135), 8);
+      yield { name, offset: at + BLOCK, size };
+      at += entryBytes(size);
+    }
+  } finally {
+    await file.close();
+  }
+}

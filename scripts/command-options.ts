@@ -1,0 +1,56 @@
+import type { Argv, Options } from 'yargs';
+import { checkValues, type Option, type OptionTable, type OptionValues } from '../pipeline/options.ts';
+import { didYouMean, UsageError } from '../pipeline/usage-error.ts';
+
+/** Gives yargs a table of options. Values arrive as text and are checked by {@link readOptions}, so messages read alike. */
+export function addOptions<T>(argv: Argv<T>, table: OptionTable): Argv<T> {
+  for (const [name, option] of Object.entries(table)) argv.option(name, yargsOption(option));
+  return argv;
+}
+
+function yargsOption(option: Option): Options {
+  const { help, group } = option;
+  const common = { describe: help, group: `${group}:`, ...(option.default && { defaultDescription: option.default }) };
+  switch (option.type) {
+    case 'switch':
+      return { ...common, type: 'boolean' };
+    case 'list':
+      return { ...common, type: 'string', array: true };
+    default:
+      return { ...common, type: 'string', requiresArg: true };
+  }
+}
+
+/** Names that yargs puts into every result. */
+const YARGS_NAMES = new Set(['_', '$0', 'help', 'h', 'version']);
+
+/**
+ * Checks what yargs parsed against the table.
+ * @param positionals names of the command's positional arguments.
+ * @throws UsageError for unknown options (with the nearest name), leftover words and wrong values.
+ */
+export function readOptions<Table extends OptionTable>(
+  table: Table,
+  parsed: Readonly<Record<string, unknown>>,
+  positionals: readonly string[] = [],
+): OptionValues<Table> {
+  const given: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(parsed)) {
+    if (YARGS_NAMES.has(name) || positionals.includes(name) || value === undefined) continue;
+    if (!(name in table)) {
+      throw new UsageError(`unknown option --${name}${didYouMean(name, Object.keys(table))}; see --help`);
+    }
+    if (table[name]!.type !== 'list' && Array.isArray(value)) {
+      throw new UsageError(`--${name}: expected to be given once, got it ${value.length} times`);
+    }
+    given[name] = value;
+  }
+  const leftover = (parsed._ as (string | number)[]).slice(1);
+  if (leftover.length > 0) throw new UsageError(`unexpected "${leftover.join(' ')}"; see --help`);
+  return checkValues(table, given, '--');
+}
+
+/** yargs' own complaints (missing arguments, unknown commands) as usage errors. */
+export function failUsage(message: string | undefined, error: Error | undefined): never {
+  throw error ?? new UsageError(message ?? 'wrong usage; see --help');
+}

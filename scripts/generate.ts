@@ -1,0 +1,128 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { CommandModule } from 'yargs';
+import { type Configuration, configure } from '../pipeline/configuration.ts';
+import { freeBytes, generate, type Outcome, type PlannedStage, plan, type RunSettings } from '../pipeline/generate.ts';
+import { GENERATE_OPTIONS } from '../pipeline/generate-options.ts';
+import { writePreview } from '../pipeline/preview.ts';
+import { bytesText, duration, makeProgress } from '../pipeline/progress.ts';
+import { shownPath } from '../pipeline/run-folder.ts';
+import { addOptions, readOptions } from './command-options.ts';
+import { ExitCode } from './exit-code.ts';
+
+export const generateCommand: CommandModule = {
+  command: 'generate',
+  describe: 'make a dataset: shape and texture banks, image shards, contact sheets',
+  builder: argv =>
+    addOptions(argv, GENERATE_OPTIONS)
+      .example('$0 generate --shapes 40', 'a small run from the built-in photographs')
+      .example('$0 generate --shapes 350000 --photos /data/open-images', 'the main job')
+      .example('$0 generate --shapes 5000 --photos "/data/**/*.jpg" --dry-run', 'what it would take')
+      .example('$0 generate --recipe my.yaml --seed 7 --out out/mine', 'own ranges and conditions'),
+  handler: async parsed => {
+    const flags = readOptions(GENERATE_OPTIONS, parsed);
+    const configuration = await configure(flags);
+    const settings: RunSettings = {
+      out: flags.out ?? join('out', `${configuration.recipe}-${configuration.shapes}-s${configuration.seed}`),
+      workers: flags.workers,
+      stages: flags.stage,
+      range: flags['shard-range'],
+      fresh: flags.fresh ?? false,
+      command: ['shapemill', ...process.argv.slice(2)],
+    };
+    if (flags['dry-run']) await printPlan(configuration, settings);
+    else await run(configuration, settings);
+  },
+};
+
+async function run(configuration: Configuration, settings: RunSettings): Promise<void> {
+  const began = performance.now();
+  const { signal, stopListening } = interruptible();
+  try {
+    const outcome = await generate(configuration, settings, makeProgress(), signal);
+    await writePreview(outcome.folder);
+    printSummary(outcome, (performance.now() - began) / 1000);
+    const short = outcome.stages.some(({ asked, samples }) => samples < asked);
+    process.exitCode = short && !settings.range ? ExitCode.fewerThanAsked : ExitCode.done;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    console.error('\nshapemill: interrupted; the same command continues where this one stopped');
+    process.exitCode = ExitCode.interrupted;
+    // Decoding threads may still be at work on something nobody waits for.
+    process.exit();
+  } finally {
+    stopListening();
+  }
+}
+
+/** Aborts on the first Ctrl-C or termination; a second one ends the process at once. */
+function interruptible(): { signal: AbortSignal; stopListening: () => void } {
+  const controller = new AbortController();
+  const stop = () => {
+    if (controller.signal.aborted) process.exit(ExitCode.interrupted);
+    controller.abort();
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  return { signal: controller.signal, stopListening: () => void process.off('SIGINT', stop).off('SIGTERM', stop) };
+}
+
+function printSummary({ folder, stages }: Outcome, seconds: number): void {
+  const bytes = stages.reduce((sum, stage) => sum + stage.bytes, 0);
+  console.log(`\n${shownPath(folder.path)}  ${bytesText(bytes)} in ${duration(seconds)}`);
+  for (const { stage, asked, samples, made, seconds: took, bytes: size, sidecars } of stages) {
+    const rate = made > 0 ? `${(made / took).toFixed(1)}/s` : 'made earlier';
+    const faults = sidecars.reduce((sum, { faults }) => sum + faults.length, 0);
+    const cells = [
+      stage.title.padEnd(18),
+      `${samples} of ${asked}`.padStart(16),
+      `${sidecars.length} shards`.padStart(11),
+      bytesText(size).padStart(9),
+      rate.padStart(13),
+      faults > 0 ? `  ${faults} faults` : '',
+    ];
+    console.log(`  ${cells.join('')}`);
+  }
+  printFaults({ folder, stages });
+  for (const { stage, asked, samples, sidecars } of stages) {
+    if (samples >= asked || !stage.fills) continue;
+    const looks = sidecars.reduce((sum, { counts }) => sum + (counts.looks ?? 0), 0);
+    console.log(
+      `  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. More photos help (--photos)`,
+    );
+  }
+  console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
+}
+
+const SHOWN_FAULTS = 5;
+
+function printFaults({ stages }: Outcome): void {
+  const faults = new Map<string, string>();
+  for (const { sidecars } of stages)
+    for (const s of sidecars) for (const { item, reason } of s.faults) faults.set(item, reason);
+  for (const [item, reason] of [...faults].slice(0, SHOWN_FAULTS))
+    console.log(`  skipped ${shownPath(item)}: ${reason}`);
+  if (faults.size > SHOWN_FAULTS)
+    console.log(`  … and ${faults.size - SHOWN_FAULTS} more, listed in the JSON beside each shard`);
+}
+
+async function printPlan(configuration: Configuration, settings: RunSettings): Promise<void> {
+  const stages = await plan(configuration, settings, makeProgress());
+  const workers = settings.workers ?? availableParallelism();
+  const bytes = (stage: PlannedStage) => stage.estimate.samples * stage.estimate.bytesPerSample;
+  const seconds = (stage: PlannedStage) => (stage.estimate.samples * stage.estimate.secondsPerSample) / workers;
+  console.log(`plan of ${shownPath(settings.out)} (nothing is written)`);
+  for (const planned of stages) {
+    const { stage, estimate } = planned;
+    console.log(
+      `  ${stage.title.padEnd(18)}${String(estimate.samples).padStart(10)} ${stage.unit.padEnd(9)}${String(estimate.shards).padStart(7)} shards` +
+        `${`about ${bytesText(bytes(planned))}`.padStart(18)}${`about ${duration(seconds(planned))}`.padStart(16)}`,
+    );
+  }
+  const total = stages.reduce((sum, stage) => sum + bytes(stage), 0);
+  const time = stages.reduce((sum, stage) => sum + seconds(stage), 0);
+  const free = await freeBytes(settings.out);
+  console.log(
+    `  disk about ${bytesText(total)} of ${bytesText(free)} free, time about ${duration(time)} on ${workers} workers`,
+  );
+  if (total > free) console.log('  warning: the disk is too small for this');
+}

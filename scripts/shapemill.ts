@@ -1,0 +1,51 @@
+import yargs from 'yargs';
+import { hideBin } from 'yargs/helpers';
+import { UsageError } from '../pipeline/usage-error.ts';
+import { VERSION } from '../pipeline/version.ts';
+import { assetsCommand } from './assets.ts';
+import { failUsage } from './command-options.ts';
+import { doctorCommand } from './doctor.ts';
+import { ExitCode } from './exit-code.ts';
+import { generateCommand } from './generate.ts';
+import { previewCommand } from './preview.ts';
+
+/** The command line: parses, calls, and turns errors into one line and an exit code. */
+async function main(): Promise<void> {
+  await yargs(hideBin(process.argv))
+    .scriptName('shapemill')
+    .usage(
+      '$0 <command> [options]\n\nTurns photographs into labelled image datasets about shape, texture and material.',
+    )
+    .command(generateCommand)
+    .command(previewCommand)
+    .command(assetsCommand)
+    .command(doctorCommand)
+    .demandCommand(1, 'expected a command: generate, preview, assets or doctor')
+    .recommendCommands()
+    .strictCommands()
+    .version(VERSION)
+    .alias('help', 'h')
+    .wrap(Math.min(110, process.stdout.columns ?? 110))
+    .epilogue('Exit codes: 0 done · 1 failed · 2 wrong usage · 3 fewer samples than asked · 130 interrupted, resumable')
+    .fail(failUsage)
+    .parseAsync();
+}
+
+main().catch(error => {
+  if (error instanceof UsageError) {
+    console.error(`shapemill: ${error.message}`);
+    process.exitCode = ExitCode.usage;
+  } else {
+    console.error(`shapemill: ${describe(error)}`);
+    process.exitCode = ExitCode.failed;
+  }
+});
+
+/** What went wrong, in one line where the cause is known; with the stack where it is a fault of the program. */
+function describe(error: unknown): string {
+  const { code, path, message, stack } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC') return 'the disk is full. Make room and run the same command again: it continues';
+  if (code === 'EDQUOT') return 'the disk quota is used up. Make room and run the same command again: it continues';
+  if (code === 'EACCES' || code === 'EROFS') return `may not write ${path ?? 'there'} (${code})`;
+  return code === undefined ? (stack ?? String(error)) : message;
+}
