@@ -1,0 +1,222 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, posix, relative, sep } from 'node:path';
+import {
+  type CopyrightFile,
+  type FilesStanza,
+  matchesGlob,
+  parseCopyrightFile,
+  stanzaFor,
+  toSpdx,
+} from './copyright-file.ts';
+import {
+  type DebianPackage,
+  type DebianRule,
+  findPack,
+  loadManifest,
+  type PackFile,
+  packFileSchema,
+} from './manifest.ts';
+import { INDEX_NAME, type PackIndex, readPackIndex } from './pack-store.ts';
+import { rccFileBytes, readRcc } from './rcc.ts';
+
+export const DEBIAN_PHOTOS = 'debian-photos';
+
+/** One step of one package begins; `done` of `total` packages are finished. */
+export interface AddProgress {
+  readonly step: 'download' | 'unpack' | 'copy';
+  readonly package: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** A package that gave another number of photos than the manifest expects: this release has another version of it. */
+export interface Deviation {
+  readonly package: string;
+  readonly expected: number;
+  readonly found: number;
+}
+
+export interface AddedPack {
+  readonly folder: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** It was there already, and nothing was done. */
+  readonly wasThere: boolean;
+  readonly deviations: readonly Deviation[];
+}
+
+/** Runs a program in a folder; rejects when it cannot be started or fails. */
+export type RunProgram = (program: string, args: readonly string[], folder: string) => Promise<void>;
+
+/** What a test replaces; by default the manifest's packages and the machine's own programs. */
+export interface AddTools {
+  readonly packages?: readonly DebianPackage[];
+  readonly run?: RunProgram;
+}
+
+/**
+ * Fetches the photographs that Debian packages hold, with `apt-get download` and `dpkg-deb -x`: nothing is installed and no
+ * root is needed. Which packages and files is data in the manifest. Works in `<destination>.partial` and renames it at the
+ * end, so that a pack is there completely or not at all; after a kill, packages that are already downloaded are used again.
+ * @param destination folder of the pack; when it holds an index already, nothing is done.
+ * @throws Error when apt-get or dpkg-deb is missing, a download fails, or a file has no stated licence.
+ */
+export async function addDebianPhotos(
+  destination: string,
+  onProgress: (progress: AddProgress) => void = () => {},
+  tools: AddTools = {},
+): Promise<AddedPack> {
+  const present = await readPackIndex(destination);
+  if (present) return { ...summary(destination, present.files), wasThere: true, deviations: [] };
+  await refuseForeignFolder(destination);
+
+  const { run = runProgram, packages = await manifestPackages() } = tools;
+  const partial = `${destination}.partial`;
+  const downloads = join(partial, '.downloads');
+  await mkdir(downloads, { recursive: true });
+
+  const files: PackFile[] = [];
+  const deviations: Deviation[] = [];
+  for (const [done, debian] of packages.entries()) {
+    const report = (step: AddProgress['step']) =>
+      onProgress({ step, package: debian.name, done, total: packages.length });
+    report('download');
+    const archive = await download(debian.name, downloads, run);
+    report('unpack');
+    const unpacked = join(partial, '.unpacked');
+    await rm(unpacked, { recursive: true, force: true });
+    await run('dpkg-deb', ['-x', archive, unpacked], partial);
+    report('copy');
+    const copied = await copyPhotos(debian, unpacked, partial);
+    await rm(unpacked, { recursive: true });
+    if (copied.length !== debian.expected) {
+      deviations.push({ package: debian.name, expected: debian.expected, found: copied.length });
+    }
+    files.push(...copied);
+  }
+
+  const index: PackIndex = { pack: DEBIAN_PHOTOS, files };
+  await writeFile(join(partial, INDEX_NAME), `${JSON.stringify(index, null, 1)}\n`, { flush: true });
+  await rm(downloads, { recursive: true });
+  await rename(partial, destination);
+  return { ...summary(destination, files), wasThere: false, deviations };
+}
+
+async function manifestPackages(): Promise<readonly DebianPackage[]> {
+  const { obtained } = findPack(await loadManifest(), DEBIAN_PHOTOS);
+  if (obtained.via !== 'debian')
+    throw new Error(`Expected the pack ${DEBIAN_PHOTOS} to be obtained via debian, got ${obtained.via}`);
+  return obtained.packages;
+}
+
+function summary(folder: string, files: readonly PackFile[]) {
+  return { folder, files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
+}
+
+/** A folder without an index is not ours to replace. */
+async function refuseForeignFolder(destination: string): Promise<void> {
+  const found = await stat(destination).catch(() => undefined);
+  if (found)
+    throw new Error(
+      `Expected nothing or a complete pack at ${destination}, found one without ${INDEX_NAME}: move it away`,
+    );
+}
+
+/** apt-get compares a file that is there already with the archive's hash, and fetches only what is missing or broken. */
+async function download(name: string, folder: string, run: RunProgram): Promise<string> {
+  await run('apt-get', ['download', '--quiet', name], folder);
+  const archive = (await readdir(folder)).find(file => file.startsWith(`${name}_`) && file.endsWith('.deb'));
+  if (!archive) throw new Error(`Expected apt-get download to leave ${name}_….deb in ${folder}, found none`);
+  return join(folder, archive);
+}
+
+async function copyPhotos(debian: DebianPackage, unpacked: string, pack: string): Promise<PackFile[]> {
+  const copyright = parseCopyrightFile(
+    await readFile(join(unpacked, 'usr/share/doc', debian.name, 'copyright'), 'utf8'),
+  );
+  const files: PackFile[] = [];
+  for (const rule of debian.include) {
+    for await (const [path, bytes] of chosenFiles(rule, unpacked)) {
+      const sourcePath = posix.join(rule.source ?? '', path);
+      const file = describe(posix.join(debian.name, sourcePath), bytes, licensing(copyright, debian.name, sourcePath));
+      await mkdir(dirname(join(pack, file.path)), { recursive: true });
+      await writeFile(join(pack, file.path), bytes);
+      files.push(file);
+    }
+  }
+  if (files.length === 0) {
+    throw new Error(
+      `Expected ${debian.expected} photos in the package ${debian.name} (made for version ${debian.version}), found none: ` +
+        'this release holds another version of it',
+    );
+  }
+  return files;
+}
+
+/** Paths below the rule's folder that it chooses, in order of the path, with their contents. */
+async function* chosenFiles(rule: DebianRule, unpacked: string): AsyncGenerator<[path: string, bytes: Buffer]> {
+  const all = rule.container
+    ? await filesOfContainer(join(unpacked, rule.container), rule.folder)
+    : await filesOfFolder(join(unpacked, rule.folder));
+  for (const path of [...all.keys()].sort()) {
+    const chosen =
+      rule.match.some(glob => matchesGlob(glob, path)) && !rule.except?.some(glob => matchesGlob(glob, path));
+    if (chosen) yield [path, await all.get(path)!()];
+  }
+}
+
+type Contents = () => Buffer | Promise<Buffer>;
+
+async function filesOfContainer(container: string, folder: string): Promise<Map<string, Contents>> {
+  const files = readRcc(await readFile(container)).filter(file => file.path.startsWith(`${folder}/`));
+  return new Map(files.map(file => [file.path.slice(folder.length + 1), () => rccFileBytes(file)]));
+}
+
+async function filesOfFolder(folder: string): Promise<Map<string, Contents>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return new Map(
+    entries
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name))
+      .map(path => [relative(folder, path).replaceAll(sep, '/'), () => readFile(path)]),
+  );
+}
+
+type Licensing = Pick<PackFile, 'author' | 'url' | 'licence'>;
+
+function licensing(copyright: CopyrightFile, name: string, sourcePath: string): Licensing {
+  const stanza = stanzaFor(copyright, sourcePath);
+  if (!stanza)
+    throw new Error(`Expected the copyright file of ${name} to state a licence for ${sourcePath}, found none`);
+  return { author: stanza.copyright.join('; '), url: origin(copyright, stanza, name), licence: toSpdx(stanza.licence) };
+}
+
+/** Where the file comes from, as near as the copyright file tells. */
+function origin(copyright: CopyrightFile, stanza: FilesStanza, name: string): string {
+  const address = /https?:\/\/[^\s"<>]+/;
+  return (address.exec(stanza.comment) ?? address.exec(copyright.source))?.[0] ?? `https://packages.debian.org/${name}`;
+}
+
+function describe(path: string, bytes: Buffer, stated: Licensing): PackFile {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return packFileSchema.parse({ path, bytes: bytes.length, sha256, ...stated });
+}
+
+/** @throws Error that says what is missing or the last thing the program said. */
+const runProgram: RunProgram = (program, args, folder) =>
+  new Promise((resolve, reject) => {
+    const options = { cwd: folder, env: { ...process.env, LC_ALL: 'C' }, maxBuffer: 16 * 1024 * 1024 };
+    execFile(program, [...args], options, (error, stdout, stderr) => {
+      if (!error) return resolve();
+      if (error.code === 'ENOENT')
+        return reject(new Error(`${DEBIAN_PHOTOS} needs Debian or Ubuntu: found no ${program}`));
+      const said = `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n');
+      reject(new Error(`Expected "${program} ${args.join(' ')}" to succeed, it failed${hintFor(program)}:\n${said}`));
+    });
+  });
+
+function hintFor(program: string): string {
+  return program === 'apt-get' ? ' (is the network there, and is "apt-get update" recent?)' : '';
+}
