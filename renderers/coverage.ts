@@ -1,41 +1,21 @@
 import type { Box, GreyImage, Mask } from '../extractors/image.ts';
 import type { Placement } from '../scenes/scene2d.ts';
 
-/** Sub-samples a pixel side: coverage has 64 steps, finer than the eye sees on an edge. */
-const GRID = 8;
-
 /**
  * Draws a placed shape as 8-bit coverage: 255 inside, 0 outside, in between the share of the pixel that the shape covers.
  *
  * The shape's outline is the 0.5 level of its bilinearly interpolated mask (pixel centres at half-integers, nothing
- * outside), so that an enlarged shape has slanted edges and no stairs. Coverage is counted on an 8×8 grid of sub-samples,
- * but only where the outline can pass: a summed-area table tells which pixels see nothing but shape or nothing but
- * background.
+ * outside), so that an enlarged shape has slanted edges and no stairs. Coverage is counted on 16 sub-samples, but only
+ * where the outline can pass: a summed-area table tells which tiles and pixels see nothing but shape or background.
  */
 export function renderCoverage(mask: Mask, placement: Placement, size: number): GreyImage {
-  const table = summedAreaTable(mask);
-  const data = new Uint8Array(size * size);
-  const { width, height } = mask;
-  const radians = (placement.rotation * Math.PI) / 180;
-  // Image to mask: the inverse of "scale, then turn clockwise" (y runs downwards).
-  const cos = Math.cos(radians) / placement.scale;
-  const sin = Math.sin(radians) / placement.scale;
-  const [centerX, centerY] = placement.center;
-  // A pixel sees mask pixels within half its turned extent, and bilinear interpolation half a pixel further.
-  const reach = (Math.abs(cos) + Math.abs(sin)) / 2 + 0.5;
-  const { left, top, right, bottom } = imageBounds(mask, placement, size);
-  for (let row = top; row < bottom; row++) {
-    for (let column = left; column < right; column++) {
-      const dx = column + 0.5 - centerX;
-      const dy = row + 0.5 - centerY;
-      const x = cos * dx + sin * dy + width / 2;
-      const y = cos * dy - sin * dx + height / 2;
-      const seen = seenValue(table, width, height, x, y, reach);
-      if (seen === 0) continue;
-      data[row * size + column] = seen === 255 ? 255 : sampleCoverage(mask, x, y, cos, sin);
-    }
+  const image: GreyImage = { width: size, height: size, data: new Uint8Array(size * size) };
+  const view = new MaskView(mask, placement);
+  const { left, top, right, bottom } = touchedTiles(mask, placement, size);
+  for (let row = top; row < bottom; row += TILE) {
+    for (let column = left; column < right; column += TILE) drawTile(image, view, column, row);
   }
-  return { width: size, height: size, data };
+  return image;
 }
 
 /** What a placed shape covers, in figures: pixels of at least half coverage, their box, their share of the image. */
@@ -66,80 +46,175 @@ export function coverageFacts({ width, height, data }: GreyImage): CoverageFacts
   return { box, area, coverage: area / (width * height) };
 }
 
-/** `table[(row) * (width + 1) + column]` = set mask pixels above and left of (column, row). */
+const TILE = 16;
+
+/** One tile: filled at once where it sees one value, else pixel by pixel. */
+function drawTile({ width: size, data }: GreyImage, view: MaskView, left: number, top: number): void {
+  const right = Math.min(left + TILE, size);
+  const bottom = Math.min(top + TILE, size);
+  const whole = view.seen((left + right) / 2, (top + bottom) / 2, TILE / 2);
+  if (whole === 0) return;
+  for (let row = top; row < bottom; row++) {
+    if (whole === 255) {
+      data.fill(255, row * size + left, row * size + right);
+      continue;
+    }
+    for (let column = left; column < right; column++) {
+      const seen = view.seen(column + 0.5, row + 0.5, 0.5);
+      data[row * size + column] = seen === MIXED ? view.coverage(column, row) : seen;
+    }
+  }
+}
+
+/** 16 points of a pixel, each in a row and a column of its own (a Hammersley set): any straight edge gives 16 steps. */
+const SAMPLES = 16;
+const SAMPLE_X = Float64Array.from({ length: SAMPLES }, (_, i) => (i + 0.5) / SAMPLES);
+const SAMPLE_Y = Float64Array.from({ length: SAMPLES }, (_, i) => (reverseBits4(i) + 0.5) / SAMPLES);
+
+function reverseBits4(i: number): number {
+  return ((i & 1) << 3) | ((i & 2) << 1) | ((i & 4) >> 1) | ((i & 8) >> 3);
+}
+
+/**
+ * Whether a point between four pixel centres is inside, by which of the four are set (upper left 1, upper right 2, lower
+ * left 4, lower right 8) and by its place among them in 16ths: `INSIDE[set << 8 | y << 4 | x]`.
+ */
+const INSIDE = Uint8Array.from({ length: 16 << 8 }, (_, index) => {
+  const x = ((index & 15) + 0.5) / 16;
+  const y = (((index >> 4) & 15) + 0.5) / 16;
+  const set = (bit: number) => ((index >> 8) & bit ? 1 : 0);
+  const above = set(1) * (1 - x) + set(2) * x;
+  const below = set(4) * (1 - x) + set(8) * x;
+  return above * (1 - y) + below * y >= 0.5 ? 1 : 0;
+});
+
+/** What an area sees of a mask when it sees both shape and background. */
+const MIXED = -1;
+
+/** A mask as seen from the image it is placed in. */
+class MaskView {
+  readonly #width: number;
+  readonly #height: number;
+  /** `#sums[row * (width + 1) + column]`: set mask pixels above and left of (column, row). */
+  readonly #sums: Int32Array;
+  /** For each meeting point of four pixels, also along the edges, which of the four are set; as {@link INSIDE} counts. */
+  readonly #corners: Uint8Array;
+  // Image to mask: the inverse of "scale, then turn clockwise" (y runs downwards).
+  readonly #cos: number;
+  readonly #sin: number;
+  readonly #x0: number;
+  readonly #y0: number;
+  // The sub-samples of a pixel, as steps in the mask.
+  readonly #stepsX = new Float64Array(SAMPLES);
+  readonly #stepsY = new Float64Array(SAMPLES);
+
+  constructor(mask: Mask, { rotation, scale, center }: Placement) {
+    this.#width = mask.width;
+    this.#height = mask.height;
+    this.#sums = summedAreaTable(mask);
+    this.#corners = cornerSets(mask);
+    const radians = (rotation * Math.PI) / 180;
+    this.#cos = Math.cos(radians) / scale;
+    this.#sin = Math.sin(radians) / scale;
+    this.#x0 = mask.width / 2 - this.#cos * center[0] - this.#sin * center[1];
+    this.#y0 = mask.height / 2 - this.#cos * center[1] + this.#sin * center[0];
+    for (let i = 0; i < SAMPLES; i++) {
+      this.#stepsX[i] = this.#cos * SAMPLE_X[i]! + this.#sin * SAMPLE_Y[i]!;
+      this.#stepsY[i] = this.#cos * SAMPLE_Y[i]! - this.#sin * SAMPLE_X[i]!;
+    }
+  }
+
+  /** 255 or 0 where all of the mask that a square of the image sees is set or clear, else MIXED. Half: half its side. */
+  seen(imageX: number, imageY: number, half: number): 0 | 255 | typeof MIXED {
+    const x = this.#x0 + this.#cos * imageX + this.#sin * imageY;
+    const y = this.#y0 + this.#cos * imageY - this.#sin * imageX;
+    // Half the turned square, and half a pixel that bilinear interpolation reaches further.
+    const reach = half * (Math.abs(this.#cos) + Math.abs(this.#sin)) + 0.5;
+    const x0 = Math.floor(x - reach);
+    const x1 = Math.ceil(x + reach);
+    const y0 = Math.floor(y - reach);
+    const y1 = Math.ceil(y + reach);
+    const left = Math.max(x0, 0);
+    const right = Math.min(x1, this.#width);
+    const top = Math.max(y0, 0);
+    const bottom = Math.min(y1, this.#height);
+    if (left >= right || top >= bottom) return 0;
+    const stride = this.#width + 1;
+    const sums = this.#sums;
+    const set =
+      sums[bottom * stride + right]! -
+      sums[top * stride + right]! -
+      sums[bottom * stride + left]! +
+      sums[top * stride + left]!;
+    if (set === 0) return 0;
+    return set === (x1 - x0) * (y1 - y0) ? 255 : MIXED;
+  }
+
+  /** Coverage of one pixel of the image, 0–255. */
+  coverage(column: number, row: number): number {
+    // Meeting point (c, r) lies half a pixel up and left of pixel (c, r)'s centre: hence the half.
+    const x = this.#x0 + this.#cos * column + this.#sin * row + 0.5;
+    const y = this.#y0 + this.#cos * row - this.#sin * column + 0.5;
+    const stride = this.#width + 1;
+    let inside = 0;
+    for (let i = 0; i < SAMPLES; i++) {
+      const u = x + this.#stepsX[i]!;
+      const v = y + this.#stepsY[i]!;
+      if (u < 0 || v < 0) continue;
+      const c = u | 0;
+      const r = v | 0;
+      if (c > this.#width || r > this.#height) continue;
+      const place = ((((v - r) * 16) | 0) << 4) | (((u - c) * 16) | 0);
+      inside += INSIDE[(this.#corners[r * stride + c]! << 8) | place]!;
+    }
+    return Math.round((inside * 255) / SAMPLES);
+  }
+}
+
 function summedAreaTable({ width, height, data }: Mask): Int32Array {
   const stride = width + 1;
   const table = new Int32Array(stride * (height + 1));
-  for (let row = 0; row < height; row++) {
+  for (let row = 0, i = 0; row < height; row++) {
     let sum = 0;
-    for (let column = 0; column < width; column++) {
-      if (data[row * width + column] !== 0) sum++;
-      table[(row + 1) * stride + column + 1] = table[row * stride + column + 1]! + sum;
+    let at = (row + 1) * stride + 1;
+    for (let column = 0; column < width; column++, i++, at++) {
+      sum += data[i]! >> 7;
+      table[at] = table[at - stride]! + sum;
     }
   }
   return table;
 }
 
-/** 255 or 0 where every mask pixel within `reach` of (x, y) is set or clear; −1 where the outline may pass. */
-function seenValue(table: Int32Array, width: number, height: number, x: number, y: number, reach: number): number {
-  const x0 = Math.floor(x - reach);
-  const x1 = Math.ceil(x + reach);
-  const y0 = Math.floor(y - reach);
-  const y1 = Math.ceil(y + reach);
-  const left = Math.max(x0, 0);
-  const right = Math.min(x1, width);
-  const top = Math.max(y0, 0);
-  const bottom = Math.min(y1, height);
-  if (left >= right || top >= bottom) return 0;
+function cornerSets({ width, height, data }: Mask): Uint8Array {
   const stride = width + 1;
-  const sum =
-    table[bottom * stride + right]! -
-    table[top * stride + right]! -
-    table[bottom * stride + left]! +
-    table[top * stride + left]!;
-  if (sum === 0) return 0;
-  return sum === (x1 - x0) * (y1 - y0) ? 255 : -1;
-}
-
-/** Coverage of the pixel whose centre lies at (x, y) in mask coordinates. */
-function sampleCoverage(mask: Mask, x: number, y: number, cos: number, sin: number): number {
-  let inside = 0;
-  for (let j = 0; j < GRID; j++) {
-    const dy = (j + 0.5) / GRID - 0.5;
-    for (let i = 0; i < GRID; i++) {
-      const dx = (i + 0.5) / GRID - 0.5;
-      if (isInside(mask, x + cos * dx + sin * dy, y + cos * dy - sin * dx)) inside++;
+  const corners = new Uint8Array(stride * (height + 1));
+  for (let row = 0, i = 0; row < height; row++) {
+    let at = row * stride;
+    for (let column = 0; column < width; column++, i++, at++) {
+      if (data[i] === 0) continue;
+      // The pixel is the lower right of the point at its upper left corner, and so on round.
+      corners[at] = corners[at]! | 8;
+      corners[at + 1] = corners[at + 1]! | 4;
+      corners[at + stride] = corners[at + stride]! | 2;
+      corners[at + stride + 1] = corners[at + stride + 1]! | 1;
     }
   }
-  return Math.round((inside * 255) / (GRID * GRID));
+  return corners;
 }
 
-/** Whether the bilinearly interpolated mask is at least one half at (x, y). */
-function isInside({ width, height, data }: Mask, x: number, y: number): boolean {
-  const u = x - 0.5;
-  const v = y - 0.5;
-  const column = Math.floor(u);
-  const row = Math.floor(v);
-  const fx = u - column;
-  const fy = v - row;
-  const at = (c: number, r: number) => (c < 0 || r < 0 || c >= width || r >= height ? 0 : data[r * width + c]!);
-  const above = at(column, row) * (1 - fx) + at(column + 1, row) * fx;
-  const below = at(column, row + 1) * (1 - fx) + at(column + 1, row + 1) * fx;
-  return above * (1 - fy) + below * fy >= 127.5;
-}
-
-/** The part of the image that the placed box can touch. */
-function imageBounds(mask: Mask, { scale, rotation, center }: Placement, size: number) {
+/** The tiles of the image that the placed box can touch, in pixels. */
+function touchedTiles(mask: Mask, { scale, rotation, center }: Placement, size: number) {
   const radians = (rotation * Math.PI) / 180;
   const cos = Math.abs(Math.cos(radians)) * scale;
   const sin = Math.abs(Math.sin(radians)) * scale;
-  // One pixel more: bilinear interpolation reaches half a mask pixel beyond the box.
-  const halfWidth = (mask.width * cos + mask.height * sin) / 2 + scale + 1;
-  const halfHeight = (mask.width * sin + mask.height * cos) / 2 + scale + 1;
+  // One mask pixel more: the interpolated mask reaches half of one beyond the box.
+  const halfWidth = (mask.width * cos + mask.height * sin) / 2 + scale;
+  const halfHeight = (mask.width * sin + mask.height * cos) / 2 + scale;
+  const start = (at: number) => Math.max(0, Math.floor(at / TILE) * TILE);
   return {
-    left: Math.max(0, Math.floor(center[0] - halfWidth)),
+    left: start(center[0] - halfWidth),
     right: Math.min(size, Math.ceil(center[0] + halfWidth)),
-    top: Math.max(0, Math.floor(center[1] - halfHeight)),
+    top: start(center[1] - halfHeight),
     bottom: Math.min(size, Math.ceil(center[1] + halfHeight)),
   };
 }

@@ -1,5 +1,6 @@
 import type { CommandModule } from 'yargs';
 
+import { addDebianPhotos } from '../pipeline/packs/debian-photos.ts';
 import { listPacks, type PackSummary, verifyPack } from '../pipeline/packs/pack-store.ts';
 import { bytesText } from '../pipeline/progress.ts';
 import { didYouMean, UsageError } from '../pipeline/usage-error.ts';
@@ -64,4 +65,14 @@ async function add({ pack, state, folder }: PackSummary): Promise<void> {
     return;
   }
   if (pack.obtained.via !== 'debian') throw new UsageError(`${pack.id} comes with shapemill and cannot be added`);
+  const added = await addDebianPhotos(folder, ({ step, package: name, done, total }) => {
+    console.log(`${done + 1} of ${total} packages: ${step} ${name}`);
+  });
+  for (const { package: name, expected, found } of added.deviations) {
+    console.log(
+      `note: ${name} gave ${found} photographs, not ${expected}: this Debian release has another version of it`,
+    );
+  }
+  console.log(`${pack.id}: ${added.files} files, ${bytesText(added.bytes)} in ${added.folder}`);
+  console.log(`use it: npm run generate -- --photos ${pack.id}`);
 }
