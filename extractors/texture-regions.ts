@@ -59,6 +59,9 @@ export interface TextureRegions {
   readonly rejected: Record<TextureRejection, number>;
 }
 
+/** Cells smaller than this hold too few pixels for a histogram. */
+export const MIN_CELL_SIZE = 3;
+
 /** 75 px for a photo whose short side has 1,500 px or more, else 40 px (the script's size for Open Images photos). */
 export function defaultCellSize(shortSide: number): number {
   return shortSide >= 1500 ? 75 : 40;
@@ -75,7 +78,7 @@ export function defaultCellSize(shortSide: number): number {
 export function findTextureRegions(image: RgbImage, options: TextureOptions = DEFAULTS): TextureRegions {
   const cellSize =
     options.cellSize === 'auto' ? defaultCellSize(Math.min(image.width, image.height)) : options.cellSize;
-  if (!Number.isInteger(cellSize) || cellSize < 3 || cellSize > 255) {
+  if (!Number.isInteger(cellSize) || cellSize < MIN_CELL_SIZE || cellSize > 255) {
     throw new RangeError(`expected a whole number from 3 to 255 px as cell size, got ${cellSize}`);
   }
   const rejected = { contained: 0, overlap: 0, smooth: 0 };
@@ -130,6 +133,9 @@ class SquareGrowth {
   /** The cells of the square under way. */
   readonly #inside: Int32Array;
   #insideCount = 0;
+  /** Those of them that the cell being added was not yet compared with, and its similarities to them. */
+  readonly #others: Int32Array;
+  readonly #similarities: Float64Array;
   /** Per cell its similarities to later cells, by the difference of their numbers; 0 where not compared yet. */
   readonly #remembered: (Float64Array | undefined)[];
   readonly #rememberedLength: number;
@@ -143,6 +149,8 @@ class SquareGrowth {
     this.#minSimilarity = options.minSimilarity;
     this.#ruledOut = new Uint8Array(columns * rows);
     this.#inside = new Int32Array(longest * longest);
+    this.#others = new Int32Array(longest * longest);
+    this.#similarities = new Float64Array(longest * longest);
     this.#remembered = new Array(columns * rows).fill(undefined);
     this.#rememberedLength = Math.min(longest * rows, MAX_REMEMBERED);
   }
@@ -187,37 +195,48 @@ class SquareGrowth {
 
   #add(cell: number): number {
     let lowest = 1;
+    let count = 0;
     for (let i = 0; i < this.#insideCount; i++) {
-      const other = this.#inside[i]!;
-      const similarity = this.#between(Math.min(cell, other), Math.max(cell, other));
-      if (similarity < lowest) lowest = similarity;
-      if (similarity < this.#minSimilarity) return lowest;
+      const similarity = this.#recall(cell, this.#inside[i]!);
+      if (similarity === 0) this.#others[count++] = this.#inside[i]!;
+      else if (similarity < lowest) lowest = similarity;
+    }
+    if (lowest < this.#minSimilarity) return lowest;
+
+    const others = this.#others.subarray(0, count);
+    const unlike = this.#similarity.toEach(cell, others, this.#minSimilarity, this.#similarities);
+    if (unlike >= 0) {
+      this.#remember(cell, others[unlike]!, this.#similarities[unlike]!);
+      this.#ruleOut(cell, others[unlike]!);
+      return this.#similarities[unlike]!;
+    }
+    for (let i = 0; i < count; i++) {
+      this.#remember(cell, others[i]!, this.#similarities[i]!);
+      lowest = Math.min(lowest, this.#similarities[i]!);
     }
     this.#inside[this.#insideCount++] = cell;
     return lowest;
   }
 
-  #between(earlier: number, later: number): number {
-    const difference = later - earlier;
-    if (difference >= this.#rememberedLength) return this.#similarity.between(earlier, later, this.#minSimilarity);
-    this.#remembered[earlier] ??= new Float64Array(this.#rememberedLength);
-    const remembered = this.#remembered[earlier]!;
-    if (remembered[difference] === 0) {
-      const similarity = this.#similarity.between(earlier, later, this.#minSimilarity);
-      remembered[difference] = similarity;
-      if (similarity < this.#minSimilarity) this.#ruleOut(earlier, later);
-    }
-    return remembered[difference]!;
+  #recall(a: number, b: number): number {
+    return this.#remembered[Math.min(a, b)]?.[Math.abs(a - b)] ?? 0;
+  }
+
+  #remember(a: number, b: number, similarity: number): void {
+    const distance = Math.abs(a - b);
+    if (distance >= this.#rememberedLength) return;
+    this.#remembered[Math.min(a, b)] ??= new Float64Array(this.#rememberedLength);
+    this.#remembered[Math.min(a, b)]![distance] = similarity;
   }
 
   /** Marks the starts whose smallest square holds both cells. */
-  #ruleOut(earlier: number, later: number): void {
+  #ruleOut(a: number, b: number): void {
     const { rows } = this.#grid;
     const span = this.#minCells - 1;
-    const left = Math.floor(earlier / rows);
-    const right = Math.floor(later / rows);
-    const top = Math.min(earlier % rows, later % rows);
-    const bottom = Math.max(earlier % rows, later % rows);
+    const left = Math.floor(Math.min(a, b) / rows);
+    const right = Math.floor(Math.max(a, b) / rows);
+    const top = Math.min(a % rows, b % rows);
+    const bottom = Math.max(a % rows, b % rows);
     for (let column = Math.max(0, right - span); column <= left; column++) {
       for (let row = Math.max(0, bottom - span); row <= top; row++) this.#ruledOut[column * rows + row] = 1;
     }

@@ -53,6 +53,30 @@ export function bankResult(
   };
 }
 
+/** Where an item of the same photo lies that an earlier round found: its tar, and image and label in it. */
+export interface EarlierItem extends Pick<BankItem, 'image' | 'label'> {
+  readonly tar: string;
+}
+
+/** What the rounds before `round` found in the photos of a block, by photo id. Waits for their shards. */
+export async function earlierItems(
+  context: PlanContext,
+  kind: BankKind,
+  round: number,
+  block: number,
+  blocks: number,
+): Promise<Map<string, EarlierItem[]>> {
+  const found = new Map<string, EarlierItem[]>();
+  for (let r = 0; r < round; r++) {
+    const { shard, items } = await context.written(r * blocks + block);
+    const tar = `${context.folder.bank(kind)}/${bankShardName(kind, shard)}.tar`;
+    for (const { source, image, label } of items ?? []) {
+      found.set(source, [...(found.get(source) ?? []), { tar, image, label }]);
+    }
+  }
+  return found;
+}
+
 /**
  * Warns, once the first shard is written, when the photos will not give what was asked for.
  * @param gain items that the whole stage gives for one that the first look at its photos gives.

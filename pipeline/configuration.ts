@@ -31,6 +31,11 @@ export interface NaturalShapesRecipe extends NaturalShapeOptions {
 
 /** How texture crops are looked for and kept. */
 export interface TextureRegionsRecipe extends TextureOptions {
+  /**
+   * Factors of the cell size, one a round. The first round looks at all photos; the next ones, with smaller cells, only
+   * when the rounds before gave too few textures.
+   */
+  readonly cellRounds: readonly number[];
   /** Photos are looked at no larger than this shorter side, pixels. */
   readonly workSide: number;
   /** JPEG quality of the stored crop (4:4:4). */
@@ -68,7 +73,12 @@ const LAST = {
     windowMaxAspect: 1.5,
     maxOverlap: 0.5,
   } satisfies NaturalShapesRecipe,
-  textureRegions: { ...TEXTURE_DEFAULTS, workSide: 2200, quality: 95 } satisfies TextureRegionsRecipe,
+  textureRegions: {
+    ...TEXTURE_DEFAULTS,
+    cellRounds: [1, 0.7, 0.5],
+    workSide: 2200,
+    quality: 95,
+  } satisfies TextureRegionsRecipe,
   shapes2d: LAST_SHAPES2D,
   textures2d: LAST_TEXTURES2D,
 };
@@ -100,6 +110,7 @@ const textureRegionsRecipe = z.strictObject({
   brightSmoothDeviation: z.number().min(0),
   brightMean: z.number().min(0),
   maxOverlap: share,
+  cellRounds: z.array(z.number().positive().max(1)).min(1).max(9),
   workSide: z.int().min(32),
   quality: z.int().min(1).max(100),
 }) satisfies z.ZodType<TextureRegionsRecipe>;
@@ -119,7 +130,7 @@ const RECIPE_OPTIONS = Object.fromEntries(
 
 /** LAS&T's released archives: images of each subset beside 350,000 shapes, and the smallest subset that shows its kind. */
 const RELEASED = { shapes: 350_000, shapes2d: 61_000, textures2d: 53_000, minInstances: 8 };
-const MIN_TEXTURES = 40;
+const MIN_TEXTURES = 24;
 
 /**
  * The configuration of a run: flags win over the recipe file, the recipe file over the recipe `last`.

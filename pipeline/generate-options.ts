@@ -28,7 +28,7 @@ export const GENERATE_OPTIONS = {
   textures: wholeNumber(1, MANY, {
     group: what,
     inRecipe: true,
-    default: 'shapes / 10, at least 40',
+    default: 'shapes / 10, at least 24',
     help: 'textures in the texture bank',
   }),
   'shapes2d-images': wholeNumber(0, MANY, {

@@ -42,7 +42,8 @@ export const textureLabelSchema = z.strictObject({
   ...size,
   found: z
     .strictObject({
-      rank: z.int().min(0).describe("0: the photo's most uniform texture"),
+      round: z.int().min(0).describe('0: cells of the usual size; above: smaller ones, since the photos gave too few'),
+      rank: z.int().min(0).describe('0: the most uniform texture of its photo and round'),
       score: z.number().min(0).max(1).describe('lowest similarity of two cells in it'),
       cells: z.int().positive().describe('cells a side'),
       cellSize: z.number().positive().describe('photo pixels a cell'),

@@ -3,16 +3,16 @@ import { drawTries, findNaturalShape, type NaturalShape } from '../../extractors
 import { overlap, type PlacedMask } from '../../extractors/overlap.ts';
 import { chance, integer, logUniform, uniform } from '../../sampling/distributions.ts';
 import { type Rng, rng } from '../../sampling/rng.ts';
-import { bankItemId, bankShardName, readRange } from '../bank.ts';
+import { bankItemId, readRange } from '../bank.ts';
 import { decodeMask, encodeGrey } from '../bank-images.ts';
-import { bankResult, bankShard, type NewItem, warnOfShortage } from '../bank-stage.ts';
+import { bankResult, bankShard, type EarlierItem, earlierItems, type NewItem, warnOfShortage } from '../bank-stage.ts';
 import type { Configuration, NaturalShapesRecipe } from '../configuration.ts';
 import { InputFault } from '../faults.ts';
 import { encodeLabel, type ShapeLabel, shapeLabelSchema } from '../labels.ts';
 import { decodePhoto, openPhoto, type Photo } from '../photo.ts';
 import type { IndexedFile } from '../photo-index.ts';
-import type { BankItem, Sidecar } from '../shard-writer.ts';
-import type { PlanContext, Stage } from '../stage.ts';
+import type { Sidecar } from '../shard-writer.ts';
+import type { Stage } from '../stage.ts';
 
 /** One look at one photo. */
 interface Task {
@@ -20,12 +20,7 @@ interface Task {
   /** 0: the whole photo; above: a random window. */
   readonly round: number;
   /** The shapes that earlier rounds found in this photo. */
-  readonly earlier: readonly EarlierShape[];
-}
-
-/** Where an earlier shape lies: its tar, and image and label in it. */
-interface EarlierShape extends Pick<BankItem, 'image' | 'label'> {
-  readonly tar: string;
+  readonly earlier: readonly EarlierItem[];
 }
 
 /**
@@ -63,7 +58,7 @@ export const extractShapes: Stage<Task> = {
     for (let round = 0; round < naturalShapes.rounds; round++) {
       for (let block = 0; block < blocks; block++) {
         const files = await photos.block(block, shardSamples);
-        const earlier = await earlierShapes(context, round, block, blocks);
+        const earlier = await earlierItems(context, 'shapes', round, block, blocks);
         const tasks = files.map(file => ({ file, round, earlier: earlier.get(file.id) ?? [] }));
         yield bankShard('shapes', round * blocks + block, tasks);
         if (round === 0 && block === 0) {
@@ -85,23 +80,10 @@ export const extractShapes: Stage<Task> = {
   },
 };
 
-/** What earlier rounds found in the photos of a block, by photo id. */
-async function earlierShapes(context: PlanContext, round: number, block: number, blocks: number) {
-  const found = new Map<string, EarlierShape[]>();
-  for (let r = 0; r < round; r++) {
-    const { shard, items } = await context.written(r * blocks + block);
-    const tar = `${context.folder.bank('shapes')}/${bankShardName('shapes', shard)}.tar`;
-    for (const { source, image, label } of items ?? []) {
-      found.set(source, [...(found.get(source) ?? []), { tar, image, label }]);
-    }
-  }
-  return found;
-}
-
 async function lookForShape(
   file: IndexedFile,
   round: number,
-  earlier: readonly EarlierShape[],
+  earlier: readonly EarlierItem[],
   { seed, maxPixels, naturalShapes: options }: Configuration,
   counts: Record<string, number>,
 ): Promise<NewItem | undefined> {
@@ -161,7 +143,7 @@ function inPhoto(box: Box, image: RgbImage, window: Box): Box {
   };
 }
 
-async function isKnown(found: PlacedMask, earlier: readonly EarlierShape[], maxOverlap: number): Promise<boolean> {
+async function isKnown(found: PlacedMask, earlier: readonly EarlierItem[], maxOverlap: number): Promise<boolean> {
   for (const { tar, image, label } of earlier) {
     const { found: how } = JSON.parse((await readRange(tar, ...label)).toString()) as ShapeLabel;
     const before = { mask: await decodeMask(await readRange(tar, ...image)), box: how!.box };

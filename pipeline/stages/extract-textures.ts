@@ -1,19 +1,31 @@
 import sharp from 'sharp';
 import type { Box, RgbImage } from '../../extractors/image.ts';
-import { findTextureRegions, type TextureRegion } from '../../extractors/texture-regions.ts';
-import { bankItemId } from '../bank.ts';
+import {
+  defaultCellSize,
+  findTextureRegions,
+  MIN_CELL_SIZE,
+  type TextureRegion,
+} from '../../extractors/texture-regions.ts';
+import { bankItemId, readRange } from '../bank.ts';
 import { encodeJpeg } from '../bank-images.ts';
-import { bankResult, bankShard, type NewItem, warnOfShortage } from '../bank-stage.ts';
-import type { Configuration } from '../configuration.ts';
+import { bankResult, bankShard, type EarlierItem, earlierItems, type NewItem, warnOfShortage } from '../bank-stage.ts';
+import type { Configuration, TextureRegionsRecipe } from '../configuration.ts';
 import { type Fault, InputFault } from '../faults.ts';
-import { encodeLabel, textureLabelSchema } from '../labels.ts';
+import { encodeLabel, type TextureLabel, textureLabelSchema } from '../labels.ts';
 import { decodePhoto, openPhoto } from '../photo.ts';
 import type { IndexedFile } from '../photo-index.ts';
 import type { Stage } from '../stage.ts';
 
 interface Task {
   readonly file: IndexedFile;
+  /** 0: cells of the usual size; above: smaller ones. */
+  readonly round: number;
+  /** The textures that earlier rounds cut from this photo. */
+  readonly earlier: readonly EarlierItem[];
 }
+
+/** Ranks of one round stay below this; it is also the rule's limit of textures a photo. */
+const RANKS_A_ROUND = 100;
 
 /** A photo gives about so many textures: blocks are that much smaller, so that shards stay near `--shard-samples`. */
 const TEXTURES_A_PHOTO = 16;
@@ -21,7 +33,7 @@ const TEXTURES_A_PHOTO = 16;
 /**
  * Photos → uniform texture crops (VasTextures; `extractors/texture-regions.ts` has the rule), all that a photo gives. The
  * bank takes every photo's best texture first, then every second-best, so that N textures come from as many photos as
- * there are.
+ * there are. Only when all photos together give too few, another round looks with smaller cells (the label says so).
  */
 export const extractTextures: Stage<Task> = {
   name: 'extract-textures',
@@ -37,32 +49,37 @@ export const extractTextures: Stage<Task> = {
     return { samples: textures, shards, bytesPerSample: 95_000, secondsPerSample: 0.05 };
   },
 
-  async shardCount({ configuration: { shardSamples }, index }) {
-    return (await index('photos')).blocks(blockSize(shardSamples));
+  async shardCount({ configuration: { shardSamples, textureRegions }, index }) {
+    return textureRegions.cellRounds.length * (await index('photos')).blocks(blockSize(shardSamples));
   },
 
   async *plan(context) {
     const photos = await context.index('photos');
-    const size = blockSize(context.configuration.shardSamples);
-    for (let block = 0; block < photos.blocks(size); block++) {
-      yield bankShard(
-        'textures',
-        block,
-        (await photos.block(block, size)).map(file => ({ file })),
-      );
-      if (block === 0) warnOfShortage(context, photos.facts.files, context.configuration.textures, () => 1);
+    const { shardSamples, textureRegions, textures } = context.configuration;
+    const size = blockSize(shardSamples);
+    const blocks = photos.blocks(size);
+    for (let round = 0; round < textureRegions.cellRounds.length; round++) {
+      for (let block = 0; block < blocks; block++) {
+        const files = await photos.block(block, size);
+        const earlier = await earlierItems(context, 'textures', round, block, blocks);
+        const tasks = files.map(file => ({ file, round, earlier: earlier.get(file.id) ?? [] }));
+        yield bankShard('textures', round * blocks + block, tasks);
+        if (round === 0 && block === 0) {
+          warnOfShortage(context, photos.facts.files, textures, () => textureRegions.cellRounds.length);
+        }
+      }
     }
   },
 
-  async run({ file }, { configuration }) {
+  async run(task, { configuration }) {
     const counts: Record<string, number> = { looks: 1 };
     const faults: Fault[] = [];
     let items: NewItem[] = [];
     try {
-      items = await cutTextures(file, configuration, counts);
+      items = await cutTextures(task, configuration, counts);
     } catch (error) {
       if (!(error instanceof InputFault)) throw error;
-      faults.push({ item: file.path, reason: error.message });
+      faults.push({ item: task.file.path, reason: error.message });
     }
     return bankResult('textures', items, { faults, counts });
   },
@@ -73,17 +90,44 @@ function blockSize(shardSamples: number): number {
 }
 
 async function cutTextures(
-  file: IndexedFile,
+  { file, round, earlier }: Task,
   { maxPixels, textureRegions: options }: Configuration,
   counts: Record<string, number>,
 ): Promise<NewItem[]> {
   const photo = await decodePhoto(await openPhoto(file.path, maxPixels));
   const looked = await shrink(photo, options.workSide);
-  const { regions, rejected } = findTextureRegions(looked, options);
+  const cellSize = roundCellSize(options, round, Math.min(looked.width, looked.height));
+  const { regions, rejected } = findTextureRegions(looked, { ...options, cellSize });
   for (const [reason, count] of Object.entries(rejected)) counts[`region-${reason}`] = count;
-  if (regions.length === 0) counts['no-texture'] = 1;
   const scale = photo.width / looked.width;
-  return Promise.all(regions.map((region, rank) => newTexture(file, photo, region, rank, scale, options.quality)));
+  const known = await Promise.all(earlier.map(earlierBox));
+  const fresh = regions.filter(({ box }) =>
+    known.every(other => sharedShare(scaled(box, scale), other) <= options.maxOverlap),
+  );
+  if (fresh.length === 0) counts['no-texture'] = 1;
+  if (fresh.length < regions.length) counts['region-found-before'] = regions.length - fresh.length;
+  return Promise.all(
+    fresh
+      .slice(0, RANKS_A_ROUND)
+      .map((region, rank) => newTexture(file, photo, region, { round, rank }, scale, options.quality)),
+  );
+}
+
+/** Cells of a round in pixels: the usual size times the round's factor. */
+function roundCellSize({ cellSize, cellRounds }: TextureRegionsRecipe, round: number, shortSide: number): number {
+  const usual = cellSize === 'auto' ? defaultCellSize(shortSide) : cellSize;
+  return Math.max(MIN_CELL_SIZE, Math.round(usual * cellRounds[round]!));
+}
+
+async function earlierBox({ tar, label }: EarlierItem): Promise<Box> {
+  return (JSON.parse((await readRange(tar, ...label)).toString()) as TextureLabel).found!.box;
+}
+
+/** Area that two boxes share, as a share of the smaller one. */
+function sharedShare(a: Box, b: Box): number {
+  const width = Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left);
+  const height = Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top);
+  return (Math.max(0, width) * Math.max(0, height)) / Math.min(a.width * a.height, b.width * b.height);
 }
 
 /** The picture at most `shortSide` pixels on its shorter side. */
@@ -102,18 +146,19 @@ async function newTexture(
   { id: photoId, split, provenance }: IndexedFile,
   photo: RgbImage,
   region: TextureRegion,
-  rank: number,
+  { round, rank }: { round: number; rank: number },
   scale: number,
   quality: number,
 ): Promise<NewItem> {
   const box = scaled(region.box, scale);
-  const id = bankItemId('textures', photoId, rank);
+  const bankRank = round * RANKS_A_ROUND + rank;
+  const id = bankItemId('textures', photoId, bankRank);
   const label = encodeLabel(textureLabelSchema, {
     id,
     split,
     width: box.width,
     height: box.height,
-    found: { rank, score: region.score, cells: region.cells, cellSize: region.cellSize * scale, box },
+    found: { round, rank, score: region.score, cells: region.cells, cellSize: region.cellSize * scale, box },
     photo: { id: photoId, width: photo.width, height: photo.height },
     provenance,
   });
@@ -121,7 +166,7 @@ async function newTexture(
     id,
     image: await encodeJpeg(crop(photo, box), quality, true),
     label,
-    facts: { source: photoId, split, rank, width: box.width, height: box.height },
+    facts: { source: photoId, split, rank: bankRank, width: box.width, height: box.height },
   };
 }
 
