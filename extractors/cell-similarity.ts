@@ -18,81 +18,98 @@ export class CellSimilarity {
   readonly #grid: CellGrid;
   /** n · ln n of every count that can occur. */
   readonly #nLogN: Float64Array;
-  /** Inner bin edges of the comparison under way: one array for all, to spare an allocation each. */
-  readonly #edges = new Int32Array(BINS - 1);
 
   constructor(grid: CellGrid) {
     this.#grid = grid;
     this.#nLogN = Float64Array.from({ length: 2 * grid.pixels + 1 }, (_, n) => (n === 0 ? 0 : n * Math.log(n)));
   }
 
-  /** @param enough stops at the first channel under this, and returns that channel's similarity. */
-  between(a: number, b: number, enough: number): number {
-    let similarity = 1;
-    for (const channel of MOST_DECISIVE_FIRST) {
-      const divergence = this.divergence(a, b, channel);
-      similarity = Math.min(similarity, 1 - Math.sqrt(divergence));
-      if (similarity < enough) break;
-    }
-    return similarity;
-  }
-
-  /** Jensen–Shannon divergence of two cells in one channel, 0 … ln 2. */
-  divergence(cellA: number, cellB: number, channel: number): number {
-    const a = this.#grid.counts(cellA, channel);
-    const b = this.#grid.counts(cellB, channel);
-    const min = Math.min(a.min, b.min);
-    const max = Math.max(a.max, b.max);
-    if (min === max) return 0;
-    const edges = isMagnitude(channel) ? rootEdges(min, max, this.#edges) : evenEdges(min, max, this.#edges);
-    return this.#divergence(a, b, edges);
+  /** Similarity of two cells. */
+  between(a: number, b: number): number {
+    const similarity = new Float64Array(1);
+    this.ofPairs([a], [b], 0, similarity);
+    return similarity[0]!;
   }
 
   /**
-   * With counts a and b of n values each, JSD = ln 2 + Σ (a ln a + b ln b − (a + b) ln (a + b)) / 2n: the two halves of the
-   * definition, ½ Σ p ln(p / m) + ½ Σ q ln(q / m) with m = (p + q) / 2, written in counts.
+   * Similarities of the pairs (a[i], b[i]); ends at the first pair that is found to be under `enough`. It goes channel by channel:
+   * most unlike cells are told apart by their colours, before tables of gradients are made, and the tables of one channel
+   * fit the processor's cache, the more so when pairs that share a cell follow each other.
+   * @param similarities receives a value per pair, complete only when no pair is under `enough`.
+   * @returns the index of a pair under `enough`, −1 when there is none.
    */
-  #divergence(a: KeyCounts, b: KeyCounts, edges: Int32Array): number {
+  ofPairs(a: readonly number[], b: readonly number[], enough: number, similarities: Float64Array): number {
+    const grid = this.#grid;
     const nLogN = this.#nLogN;
-    const total = this.#grid.pixels;
-    let belowA = 0;
-    let belowB = 0;
-    let sum = 0;
-    for (let bin = 0; bin < BINS; bin++) {
-      const uptoA = bin < BINS - 1 ? countBelow(a, edges[bin]!) : total;
-      const uptoB = bin < BINS - 1 ? countBelow(b, edges[bin]!) : total;
-      const inA = uptoA - belowA;
-      const inB = uptoB - belowB;
-      sum += nLogN[inA]! + nLogN[inB]! - nLogN[inA + inB]!;
-      belowA = uptoA;
-      belowB = uptoB;
+    similarities.fill(1, 0, a.length);
+    for (const channel of MOST_DECISIVE_FIRST) {
+      const magnitude = isMagnitude(channel);
+      for (let i = 0; i < a.length; i++) {
+        const counts = grid.counts(a[i]!, channel);
+        const similarity = 1 - Math.sqrt(divergence(counts, grid.counts(b[i]!, channel), magnitude, nLogN));
+        if (similarity < similarities[i]!) similarities[i] = similarity;
+        if (similarity < enough) return i;
+      }
     }
-    const divergence = Math.LN2 + sum / (2 * total);
-    return divergence < ROUNDING ? 0 : divergence;
+    return -1;
   }
+
+  /** Jensen–Shannon divergence of two cells in one channel, 0 … ln 2. */
+  divergence(a: number, b: number, channel: number): number {
+    return divergence(this.#grid.counts(a, channel), this.#grid.counts(b, channel), isMagnitude(channel), this.#nLogN);
+  }
+}
+
+/** Inner bin edges of the comparison under way: one array for all, to spare an allocation each. */
+const edges = new Int32Array(BINS - 1);
+
+/**
+ * With counts a and b of n values each, JSD = ln 2 + Σ (a ln a + b ln b − (a + b) ln (a + b)) / 2n: the two halves of the
+ * definition, ½ Σ p ln(p / m) + ½ Σ q ln(q / m) with m = (p + q) / 2, written in counts.
+ */
+function divergence(a: KeyCounts, b: KeyCounts, magnitude: boolean, nLogN: Float64Array): number {
+  const min = Math.min(a.min, b.min);
+  const max = Math.max(a.max, b.max);
+  if (min === max) return 0;
+  if (magnitude) rootEdges(min, max);
+  else evenEdges(min, max);
+  const total = (nLogN.length - 1) >> 1;
+  let belowA = 0;
+  let belowB = 0;
+  let sum = 0;
+  for (let bin = 0; bin < BINS - 1; bin++) {
+    const edge = edges[bin]!;
+    const uptoA = countBelow(a, edge);
+    const uptoB = countBelow(b, edge);
+    sum += nLogN[uptoA - belowA]! + nLogN[uptoB - belowB]! - nLogN[uptoA - belowA + uptoB - belowB]!;
+    belowA = uptoA;
+    belowB = uptoB;
+  }
+  sum += nLogN[total - belowA]! + nLogN[total - belowB]! - nLogN[2 * total - belowA - belowB]!;
+  const result = Math.LN2 + sum / (2 * total);
+  return result < ROUNDING ? 0 : result;
 }
 
 /**
  * The smallest key of bins 1 … 9 where the bin of a value v is min(9, floor((v − min) · 10 / (max − min))).
- * In whole numbers: (v − min) · 10 ≥ bin · (max − min).
+ * In whole numbers: (v − min) · 10 ≥ bin · (max − min), the quotient rounded up.
  */
-function evenEdges(min: number, max: number, edges: Int32Array): Int32Array {
-  for (let bin = 1; bin < BINS; bin++) edges[bin - 1] = min + Math.ceil((bin * (max - min)) / BINS);
-  return edges;
+function evenEdges(min: number, max: number): void {
+  for (let bin = 1; bin < BINS; bin++) edges[bin - 1] = min + Math.floor((bin * (max - min) + BINS - 1) / BINS);
 }
 
 /**
  * The same for values that are square roots of whole keys. The edge is computed in the scale of the keys; where that lands on
  * a whole number up to rounding, the rule itself, in floating point, decides the bin of that key.
  */
-function rootEdges(minKey: number, maxKey: number, edges: Int32Array): Int32Array {
+function rootEdges(minKey: number, maxKey: number): void {
   const min = Math.sqrt(minKey);
   const range = Math.sqrt(maxKey) - min;
   for (let bin = 1; bin < BINS; bin++) {
-    const edge = (min + (bin * range) / BINS) ** 2;
+    const root = min + (bin * range) / BINS;
+    const edge = root * root;
     const near = Math.round(edge);
     if (Math.abs(edge - near) > 1e-6) edges[bin - 1] = Math.ceil(edge);
     else edges[bin - 1] = ((Math.sqrt(near) - min) * BINS) / range >= bin ? near : near + 1;
   }
-  return edges;
 }

@@ -19,53 +19,86 @@ export function isMagnitude(channel: number): boolean {
 }
 
 /**
- * The keys of one cell in one channel, in a form that counts the keys below any number at once: a table over buckets of
- * 2^shift keys, and the low bits of the keys of each bucket to look through.
+ * The keys of one cell in one channel, in a form that counts the keys below any number at once: a table over buckets. A
+ * bucket is one key, or, where keys range too widely (squares of magnitudes), a step of their square root, along
+ * which magnitudes spread evenly; then the keys themselves are there too, to look through one bucket.
  */
 export interface KeyCounts {
   readonly min: number;
   readonly max: number;
-  readonly shift: number;
-  /** `below[i]` is how many keys are in buckets before bucket (min >> shift) + i; the last entry is all of them. */
+  /** Buckets per unit of a key's root; 0 where every key has its own bucket. */
+  readonly bucketsPerRoot: number;
+  /** Number of the first bucket that is not empty, which is the smallest key where every key has its own bucket. */
+  readonly first: number;
+  /** `below[i]` is how many keys are in buckets before number first + i; the last entry is all of them. */
   readonly below: Uint16Array;
-  /** The low `shift` bits of every key, bucket by bucket, in no order inside one; empty when `shift` is 0. */
-  readonly low: Uint16Array;
+  /** The keys bucket by bucket, in no order inside one; empty where every key has its own bucket. */
+  readonly keys: Int32Array;
 }
 
 /** How many keys are smaller than `key`. */
-export function countBelow({ min, max, shift, below, low }: KeyCounts, key: number): number {
+export function countBelow({ min, max, bucketsPerRoot, first, below, keys }: KeyCounts, key: number): number {
   if (key <= min) return 0;
   if (key > max) return below[below.length - 1]!;
-  const bucket = (key >> shift) - (min >> shift);
+  if (bucketsPerRoot === 0) return below[key - first]!;
+  const bucket = rootBucket(key, bucketsPerRoot) - first;
+  const end = below[bucket + 1]!;
   let count = below[bucket]!;
-  if (shift === 0) return count;
-  const wanted = lowBits(key, shift);
-  for (let i = count, end = below[bucket + 1]!; i < end; i++) if (low[i]! < wanted) count++;
+  // One more wherever the difference is negative; written without a branch, since no processor could foresee it.
+  for (let i = count; i < end; i++) count -= (keys[i]! - key) >> 31;
   return count;
 }
 
-function lowBits(key: number, shift: number): number {
-  return key & ((1 << shift) - 1);
+/** It never falls from one key to the next, whatever the rounding: all that counting by buckets needs. */
+function rootBucket(key: number, bucketsPerRoot: number): number {
+  return (Math.sqrt(key) * bucketsPerRoot) | 0;
 }
 
-/** Buckets counted at once: enough for a Sobel derivative to have one for each of its 2041 values. */
+/** Buckets that can be counted: one for each of the 2041 values of a Sobel derivative, and a round number. */
 const MAX_BUCKETS = 2048;
-/** All zero between calls of {@link countKeys}; one for all, since allocating it would take longer than counting. */
+/** All zero between calls; one for all, since allocating it would take longer than counting. */
 const histogram = new Int32Array(MAX_BUCKETS);
 
 /**
- * Counts keys into a table of buckets.
- * @param keys at least one, at most 65,535.
- * @param lowest no bucket (key >> shift) is under this, and none is as much as 2048 over it.
- * @param shift 0–16.
+ * Counts keys with a bucket for each.
+ * @param keys at least one, at most 65,535, each from `lowest` to lowest + 2047.
  */
-export function countKeys(keys: Int32Array, lowest: number, shift: number): KeyCounts {
-  for (let i = 0; i < keys.length; i++) histogram[(keys[i]! >> shift) - lowest]!++;
+export function countKeys(keys: Int32Array, lowest: number): KeyCounts {
+  for (let i = 0; i < keys.length; i++) histogram[keys[i]! - lowest]!++;
+  const { first, below } = takeHistogram();
+  const min = first + lowest;
+  return { min, max: min + below.length - 2, bucketsPerRoot: 0, first: min, below, keys: NO_KEYS };
+}
+
+const NO_KEYS = new Int32Array(0);
+
+/**
+ * Counts keys that are squares of magnitudes, with buckets by their roots when they range too widely for one each.
+ * @param squares at least one, at most 65,535, none negative.
+ * @param max the largest of them.
+ */
+export function countSquares(squares: Int32Array, max: number): KeyCounts {
+  if (max < MAX_BUCKETS) return countKeys(squares, 0);
+  // No more buckets than there are keys, so that small cells stay small in memory.
+  const bucketsPerRoot = (Math.min(MAX_BUCKETS, squares.length) - 1) / Math.sqrt(max);
+  for (let i = 0; i < squares.length; i++) histogram[rootBucket(squares[i]!, bucketsPerRoot)]!++;
+  const { first, below } = takeHistogram();
+  const keys = new Int32Array(squares.length);
+  const next = Int32Array.from(below);
+  for (let i = 0; i < squares.length; i++) {
+    keys[next[rootBucket(squares[i]!, bucketsPerRoot) - first]!++] = squares[i]!;
+  }
+  let min = max;
+  for (let i = 0; i < below[1]!; i++) min = Math.min(min, keys[i]!);
+  return { min, max, bucketsPerRoot, first, below, keys };
+}
+
+/** Sums up the histogram over the buckets in use, and clears it. */
+function takeHistogram(): { first: number; below: Uint16Array } {
   let first = 0;
   while (histogram[first] === 0) first++;
   let last = MAX_BUCKETS - 1;
   while (histogram[last] === 0) last--;
-
   const below = new Uint16Array(last - first + 2);
   let count = 0;
   for (let bucket = first; bucket <= last; bucket++) {
@@ -73,28 +106,7 @@ export function countKeys(keys: Int32Array, lowest: number, shift: number): KeyC
     below[bucket - first + 1] = count;
     histogram[bucket] = 0;
   }
-  const firstKey = first + lowest;
-  const lastKey = last + lowest;
-  if (shift === 0) return { min: firstKey, max: lastKey, shift, below, low: NOTHING };
-
-  const low = lowBitsByBucket(keys, firstKey, shift, below);
-  let min = low[0]!;
-  for (let i = 1; i < below[1]!; i++) if (low[i]! < min) min = low[i]!;
-  let max = 0;
-  for (let i = below[below.length - 2]!; i < low.length; i++) if (low[i]! > max) max = low[i]!;
-  return { min: (firstKey << shift) + min, max: (lastKey << shift) + max, shift, below, low };
-}
-
-const NOTHING = new Uint16Array(0);
-
-function lowBitsByBucket(keys: Int32Array, firstBucket: number, shift: number, below: Uint16Array): Uint16Array {
-  const next = Int32Array.from(below);
-  const low = new Uint16Array(keys.length);
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!;
-    low[next[(key >> shift) - firstBucket]!++] = lowBits(key, shift);
-  }
-  return low;
+  return { first, below };
 }
 
 /**
@@ -110,8 +122,6 @@ export class CellGrid {
   readonly #image: RgbImage;
   readonly #cellSize: number;
   readonly #counts: (KeyCounts | undefined)[];
-  /** A magnitude's table has about as many buckets as a cell has pixels (2^8 to 2^11), so that small cells need little memory. */
-  readonly #bucketBits: number;
   readonly #keys: Int32Array;
   readonly #dx: Int32Array;
   readonly #dy: Int32Array;
@@ -124,7 +134,6 @@ export class CellGrid {
     this.rows = Math.floor(image.height / cellSize);
     this.pixels = cellSize * cellSize;
     this.#counts = new Array(this.columns * this.rows * CHANNELS).fill(undefined);
-    this.#bucketBits = Math.min(11, Math.max(8, 32 - Math.clz32(this.pixels)));
     this.#keys = new Int32Array(this.pixels);
     this.#dx = new Int32Array(this.pixels);
     this.#dy = new Int32Array(this.pixels);
@@ -154,7 +163,7 @@ export class CellGrid {
       let p = 3 * ((box.top + y) * width + box.left) + colour;
       for (let x = 0; x < box.width; x++, p += 3) keys[i++] = data[p]!;
     }
-    this.#counts[cell * CHANNELS + colour] = countKeys(keys, 0, 0);
+    this.#counts[cell * CHANNELS + colour] = countKeys(keys, 0);
   }
 
   #countGrey(cell: number): void {
@@ -165,7 +174,7 @@ export class CellGrid {
       let p = 3 * ((box.top + y) * width + box.left);
       for (let x = 0; x < box.width; x++, p += 3) keys[i++] = data[p]! + data[p + 1]! + data[p + 2]!;
     }
-    this.#counts[cell * CHANNELS + GREY] = countKeys(keys, 0, 0);
+    this.#counts[cell * CHANNELS + GREY] = countKeys(keys, 0);
   }
 
   /** The three gradient channels of a colour come from the same sums, so they are made together. */
@@ -174,17 +183,16 @@ export class CellGrid {
     const dy = this.#dy;
     const squares = this.#keys;
     sobel(this.#image, colour, this.#box(cell), dx, dy);
-    let bits = 0;
+    let max = 0;
     for (let i = 0; i < squares.length; i++) {
       const square = Math.imul(dx[i]!, dx[i]!) + Math.imul(dy[i]!, dy[i]!);
       squares[i] = square;
-      bits |= square;
+      if (square > max) max = square;
     }
-    const shift = Math.max(0, 32 - Math.clz32(bits) - this.#bucketBits);
     const at = cell * CHANNELS + FIRST_GRADIENT + 3 * colour;
-    this.#counts[at] = countKeys(dx, -MAX_DERIVATIVE, 0);
-    this.#counts[at + 1] = countKeys(dy, -MAX_DERIVATIVE, 0);
-    this.#counts[at + 2] = countKeys(squares, 0, shift);
+    this.#counts[at] = countKeys(dx, -MAX_DERIVATIVE);
+    this.#counts[at + 1] = countKeys(dy, -MAX_DERIVATIVE);
+    this.#counts[at + 2] = countSquares(squares, max);
   }
 }
 

@@ -107,16 +107,31 @@ function similarSquares(
   const found: TextureRegion[] = [];
   for (let column = 0; column < grid.columns; column++) {
     for (let row = 0; row < grid.rows; row++) {
+      const alike = cellsInside(found, column, row);
+      if (alike >= options.minCells && !growth.growsBeyond(column, row, alike)) {
+        rejected.contained++;
+        continue;
+      }
       const square = growth.from(column, row);
       if (square === undefined) continue;
       const side = square.cells * cellSize;
       const box = { left: column * cellSize, top: row * cellSize, width: side, height: side };
-      if (found.some(earlier => contains(earlier.box, box))) rejected.contained++;
-      else found.push({ box, cells: square.cells, cellSize, score: square.score });
+      found.push({ box, cells: square.cells, cellSize, score: square.score });
       if (found.length === options.maxRegions) return found;
     }
   }
   return found;
+}
+
+/** Cells a side of the largest square from this cell that lies in one of the regions; 0 when none holds the cell. */
+function cellsInside(regions: readonly TextureRegion[], column: number, row: number): number {
+  let most = 0;
+  for (const { box, cells, cellSize } of regions) {
+    const columnsIn = column - box.left / cellSize;
+    const rowsIn = row - box.top / cellSize;
+    if (columnsIn >= 0 && rowsIn >= 0) most = Math.max(most, cells - Math.max(columnsIn, rowsIn));
+  }
+  return most;
 }
 
 /**
@@ -131,11 +146,7 @@ class SquareGrowth {
   /** 1 for every start whose smallest square holds two cells known to be unlike. */
   readonly #ruledOut: Uint8Array;
   /** The cells of the square under way. */
-  readonly #inside: Int32Array;
-  #insideCount = 0;
-  /** Those of them that the cell being added was not yet compared with, and its similarities to them. */
-  readonly #others: Int32Array;
-  readonly #similarities: Float64Array;
+  readonly #inside: number[] = [];
   /** Per cell its similarities to later cells, by the difference of their numbers; 0 where not compared yet. */
   readonly #remembered: (Float64Array | undefined)[];
   readonly #rememberedLength: number;
@@ -148,9 +159,6 @@ class SquareGrowth {
     this.#minCells = options.minCells;
     this.#minSimilarity = options.minSimilarity;
     this.#ruledOut = new Uint8Array(columns * rows);
-    this.#inside = new Int32Array(longest * longest);
-    this.#others = new Int32Array(longest * longest);
-    this.#similarities = new Float64Array(longest * longest);
     this.#remembered = new Array(columns * rows).fill(undefined);
     this.#rememberedLength = Math.min(longest * rows, MAX_REMEMBERED);
   }
@@ -163,7 +171,7 @@ class SquareGrowth {
     let cells = this.#minCells;
     if (most < cells || this.#ruledOut[start] === 1) return undefined;
 
-    this.#insideCount = 0;
+    this.#inside.length = 0;
     let score = 1;
     for (let corner = cells - 1; corner >= 0; corner--) {
       score = Math.min(score, this.#addCorner(start, corner, corner, cells - 1));
@@ -177,44 +185,57 @@ class SquareGrowth {
     return { cells, score };
   }
 
+  /** Whether a square whose cells are known to be similar can have one row and column more. */
+  growsBeyond(column: number, row: number, cells: number): boolean {
+    const { columns, rows } = this.#grid;
+    if (Math.min(columns - column, rows - row) === cells) return false;
+    const start = column * rows + row;
+    this.#inside.length = 0;
+    for (let i = 0; i < cells; i++) for (let j = 0; j < cells; j++) this.#inside.push(start + i * rows + j);
+    return this.#addCorner(start, cells, 0, cells) >= this.#minSimilarity;
+  }
+
   /**
    * Adds the cells (corner, i) and (i, corner), counted from the start, for i in `from` … `to`.
-   * @returns the lowest similarity of an added cell to the others; once one is too low the rest is left out.
+   * @returns the lowest similarity of the added cells to each other and those inside, or one that is too low.
    */
   #addCorner(start: number, corner: number, from: number, to: number): number {
     const { rows } = this.#grid;
-    let lowest = 1;
-    for (let i = to; i >= from && lowest >= this.#minSimilarity; i--) {
-      lowest = Math.min(lowest, this.#add(start + corner * rows + i));
-      if (i !== corner && lowest >= this.#minSimilarity) {
-        lowest = Math.min(lowest, this.#add(start + i * rows + corner));
-      }
+    const added = [start + corner * rows + corner];
+    for (let i = from; i <= to; i++) {
+      if (i !== corner) added.push(start + corner * rows + i, start + i * rows + corner);
     }
+    const lowest = this.#lowestSimilarity(added);
+    this.#inside.push(...added);
     return lowest;
   }
 
-  #add(cell: number): number {
+  #lowestSimilarity(added: readonly number[]): number {
+    const a: number[] = [];
+    const b: number[] = [];
     let lowest = 1;
-    let count = 0;
-    for (let i = 0; i < this.#insideCount; i++) {
-      const similarity = this.#recall(cell, this.#inside[i]!);
-      if (similarity === 0) this.#others[count++] = this.#inside[i]!;
-      else if (similarity < lowest) lowest = similarity;
-    }
+    const compare = (first: number, second: number) => {
+      const similarity = this.#recall(first, second);
+      if (similarity === 0) {
+        a.push(first);
+        b.push(second);
+      } else if (similarity < lowest) lowest = similarity;
+    };
+    for (const cell of this.#inside) for (const other of added) compare(cell, other);
+    for (let i = 1; i < added.length; i++) for (let j = 0; j < i; j++) compare(added[i]!, added[j]!);
     if (lowest < this.#minSimilarity) return lowest;
 
-    const others = this.#others.subarray(0, count);
-    const unlike = this.#similarity.toEach(cell, others, this.#minSimilarity, this.#similarities);
+    const similarities = new Float64Array(a.length);
+    const unlike = this.#similarity.ofPairs(a, b, this.#minSimilarity, similarities);
     if (unlike >= 0) {
-      this.#remember(cell, others[unlike]!, this.#similarities[unlike]!);
-      this.#ruleOut(cell, others[unlike]!);
-      return this.#similarities[unlike]!;
+      this.#remember(a[unlike]!, b[unlike]!, similarities[unlike]!);
+      this.#ruleOut(a[unlike]!, b[unlike]!);
+      return similarities[unlike]!;
     }
-    for (let i = 0; i < count; i++) {
-      this.#remember(cell, others[i]!, this.#similarities[i]!);
-      lowest = Math.min(lowest, this.#similarities[i]!);
+    for (let i = 0; i < a.length; i++) {
+      this.#remember(a[i]!, b[i]!, similarities[i]!);
+      lowest = Math.min(lowest, similarities[i]!);
     }
-    this.#inside[this.#insideCount++] = cell;
     return lowest;
   }
 
@@ -243,17 +264,8 @@ class SquareGrowth {
   }
 }
 
-/** Similarities remembered per cell: enough for photos at the default cell sizes, and it bounds tiny cells to 16 kB each. */
-const MAX_REMEMBERED = 2048;
-
-function contains(outer: Box, inner: Box): boolean {
-  return (
-    inner.left >= outer.left &&
-    inner.top >= outer.top &&
-    inner.left + inner.width <= outer.left + outer.width &&
-    inner.top + inner.height <= outer.top + outer.height
-  );
-}
+/** Similarities remembered per cell: enough for any photo at 75 px a cell and most at 40; it bounds tiny cells to 26 kB each. */
+const MAX_REMEMBERED = 3200;
 
 /** Area common to both boxes over the area of the smaller one. */
 function overlap(a: Box, b: Box): number {

@@ -78,7 +78,7 @@ describe('divergence', () => {
             expect(1 - Math.sqrt(cells.divergence(a, b, channel))).toBeCloseTo(expected, 9);
             lowest = Math.min(lowest, expected);
           }
-          expect(cells.between(a, b, 0)).toBeCloseTo(lowest, 9);
+          expect(cells.between(a, b)).toBeCloseTo(lowest, 9);
         }
       }
     },
@@ -87,13 +87,30 @@ describe('divergence', () => {
 
 describe('between', () => {
   it('runs from 1 − √ln 2 to 1', () => {
-    expect(twoCells([7, 7, 7, 7], [7, 7, 7, 7]).between(0, 1, 0.5)).toBe(1);
-    expect(twoCells([0, 0, 0, 0], [9, 9, 9, 9]).between(0, 1, 0)).toBeCloseTo(1 - Math.sqrt(Math.LN2), 12);
+    expect(twoCells([7, 7, 7, 7], [7, 7, 7, 7]).between(0, 1)).toBe(1);
+    expect(twoCells([0, 0, 0, 0], [9, 9, 9, 9]).between(0, 1)).toBeCloseTo(1 - Math.sqrt(Math.LN2), 12);
+  });
+});
+
+describe('ofPairs', () => {
+  const random = rng(7, 'of-pairs', 0);
+  // Five cells of noise, the fourth of another kind.
+  const data = Uint8Array.from(
+    { length: 3 * 16 * 80 },
+    (_, i) => integer(random, 0, 90) + (Math.floor(i / 768) === 3 ? 160 : 0),
+  );
+  const cells = new CellSimilarity(new CellGrid({ width: 16, height: 80, data }, 16));
+
+  it('gives the similarity of each pair', () => {
+    const similarities = new Float64Array(3);
+    expect(cells.ofPairs([0, 4, 2], [1, 0, 4], 0.5, similarities)).toBe(-1);
+    expect([...similarities]).toEqual([cells.between(0, 1), cells.between(0, 4), cells.between(2, 4)]);
   });
 
-  it('stops under what is enough', () => {
-    const similarity = twoCells([0, 0, 0, 9], [9, 9, 9, 9]).between(0, 1, 0.5);
-    expect(similarity).toBeLessThan(0.5);
-    expect(similarity).toBeGreaterThanOrEqual(twoCells([0, 0, 0, 9], [9, 9, 9, 9]).between(0, 1, 0));
+  it('ends at a pair that is not similar enough', () => {
+    const similarities = new Float64Array(4);
+    expect(cells.ofPairs([0, 1, 3, 0], [1, 2, 2, 3], 0.5, similarities)).toBe(2);
+    expect(similarities[2]).toBeLessThan(0.5);
+    expect(cells.ofPairs([], [], 0.5, similarities)).toBe(-1);
   });
 });

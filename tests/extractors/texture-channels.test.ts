@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RgbImage } from '../../extractors/image.ts';
-import { CellGrid, countBelow, countKeys, sobel } from '../../extractors/texture-channels.ts';
+import { CellGrid, countBelow, countKeys, countSquares, sobel } from '../../extractors/texture-channels.ts';
 import { integer } from '../../sampling/distributions.ts';
 import { rng } from '../../sampling/rng.ts';
 
@@ -17,27 +17,31 @@ function derivatives(image: RgbImage, colour = 0, box = { left: 0, top: 0, width
   return { dx: [...dx], dy: [...dy] };
 }
 
-describe('countKeys and countBelow', () => {
-  it.each([0, 1, 5, 10])('count any key, with buckets of 2^%i keys', shift => {
-    const random = rng(1, 'count-keys', shift);
+describe('countBelow', () => {
+  const random = rng(1, 'count-below', 0);
+
+  it.each([1, 2, 40, 2048])('counts %i neighbouring keys and fewer', spread => {
     for (const size of [1, 2, 40, 900]) {
-      const spread = integer(random, 1, 2048 << shift);
-      const keys = Int32Array.from({ length: size }, () => integer(random, 0, spread - 1));
-      const counts = countKeys(keys, 0, shift);
-      expect(counts.min).toBe(Math.min(...keys));
-      expect(counts.max).toBe(Math.max(...keys));
-      for (const key of [...keys, ...keys.map(k => k + 1), -1, 0, spread, ...[1, 2, 3].map(i => (i * spread) >> 2)]) {
+      const keys = Int32Array.from({ length: size }, () => integer(random, -1020, spread - 1021));
+      const counts = countKeys(keys, -1020);
+      expect([counts.min, counts.max]).toEqual([Math.min(...keys), Math.max(...keys)]);
+      for (let key = -1025; key < spread - 1015; key++) {
         expect(countBelow(counts, key)).toBe(keys.filter(k => k < key).length);
       }
     }
   });
 
-  it('counts negative keys', () => {
-    const counts = countKeys(Int32Array.of(-1020, 3, -7, 3, 1020), -1020, 0);
-    expect([-1020, -1019, -7, -6, 3, 4, 1020, 1021].map(key => countBelow(counts, key))).toEqual([
-      0, 1, 1, 2, 2, 4, 4, 5,
-    ]);
-    expect([counts.min, counts.max]).toEqual([-1020, 1020]);
+  it.each([1, 45, 46, 300, 1442])('counts squares of magnitudes up to %i', largest => {
+    for (const size of [1, 2, 40, 900, 5000]) {
+      const squares = Int32Array.from({ length: size }, () => Math.floor((largest * random.next()) ** 2));
+      const max = Math.max(...squares);
+      const counts = countSquares(squares, max);
+      expect([counts.min, counts.max]).toEqual([Math.min(...squares), max]);
+      const some = [...squares.subarray(0, 100)];
+      for (const key of [...some, ...some.map(square => square + 1), ...some.map(square => square >> 1), 0, max + 1]) {
+        expect(countBelow(counts, key)).toBe(squares.filter(square => square < key).length);
+      }
+    }
   });
 });
 

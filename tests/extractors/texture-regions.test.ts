@@ -192,7 +192,7 @@ describe('findTextureRegions', () => {
 });
 
 const PICTURES: Record<string, () => RgbImage> = {
-  'noise that widens to the right': () => paint(17, 11, column => noise(100 - 3 * column, 150 + 4 * column)),
+  'noise that widens to the right': () => paint(14, 10, column => noise(100 - 3 * column, 150 + 4 * column)),
   patches: () => {
     const random = rng(6, 'patches', 0);
     const patches = Array.from({ length: 12 }, () => {

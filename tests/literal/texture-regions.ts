@@ -72,36 +72,44 @@ function rememberedSimilarity(
   cellSize: number,
   minSimilarity: number,
 ): Similarity {
-  const known = new Map<string, number>();
-  const values = (map: Float64Array, [x, y]: Cell) => {
-    const cell: number[] = [];
-    for (let row = y * cellSize; row < (y + 1) * cellSize; row++) {
-      for (let column = x * cellSize; column < (x + 1) * cellSize; column++) cell.push(map[row * width + column]!);
-    }
-    return cell;
+  const cells = new Map<string, number[][]>();
+  const valuesOf = (cell: Cell) => {
+    const known = cells.get(`${cell}`) ?? maps.map(map => cutCell(map, width, cell, cellSize));
+    cells.set(`${cell}`, known);
+    return known;
   };
+  const similarities = new Map<string, number>();
   return (a, b) => {
     const [first, second] = a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]) ? [a, b] : [b, a];
-    const key = `${first} ${second}`;
-    let lowest = known.get(key);
-    if (lowest === undefined) {
-      lowest = 1;
-      for (const map of maps) {
-        lowest = Math.min(lowest, channelSimilarity(values(map, first), values(map, second)));
-        if (lowest < minSimilarity) break;
-      }
-      known.set(key, lowest);
+    const known = similarities.get(`${first} ${second}`);
+    if (known !== undefined) return known;
+    let lowest = 1;
+    for (let channel = 0; channel < maps.length && lowest >= minSimilarity; channel++) {
+      lowest = Math.min(lowest, channelSimilarity(valuesOf(first)[channel]!, valuesOf(second)[channel]!));
     }
+    similarities.set(`${first} ${second}`, lowest);
     return lowest;
   };
+}
+
+function cutCell(map: Float64Array, width: number, [x, y]: Cell, cellSize: number): number[] {
+  const cell: number[] = [];
+  for (let row = y * cellSize; row < (y + 1) * cellSize; row++) {
+    for (let column = x * cellSize; column < (x + 1) * cellSize; column++) cell.push(map[row * width + column]!);
+  }
+  return cell;
 }
 
 /** 1 − Jensen–Shannon distance of two lists of values, from histograms of ten bins over their joint range. */
 export function channelSimilarity(a: number[], b: number[]): number {
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
-  for (const v of a) [min, max] = [Math.min(min, v), Math.max(max, v)];
-  for (const v of b) [min, max] = [Math.min(min, v), Math.max(max, v)];
+  for (const values of [a, b]) {
+    for (const value of values) {
+      min = Math.min(min, value);
+      max = Math.max(max, value);
+    }
+  }
   if (min === max) return 1;
   const histogram = (values: number[]) => {
     const counts = new Array<number>(10).fill(0);
