@@ -25,12 +25,32 @@ export function paintPixels(paint: Paint, crop: RgbImage | undefined): PaintPixe
  * pixel mixes two real colours: there is no third one that could show as a halo.
  */
 export function composite(fill: PaintPixels, background: PaintPixels, coverage: GreyImage): RgbImage {
-  const { width: size, data: alpha } = coverage;
+  const size = coverage.width;
   const data = painted(background, size);
-  const { pixels, start, perColumn, perRow } = walk(fill, size);
-  for (let row = 0, i = 0; row < size; row++) {
-    let from = start + row * perRow;
-    for (let column = 0; column < size; column++, i++, from += perColumn) {
+  const walked = walk(fill, size);
+  for (let top = 0; top < size; top += BLOCK) {
+    for (let left = 0; left < size; left += BLOCK) layBlock(data, walked, coverage.data, size, left, top);
+  }
+  return { width: size, height: size, data };
+}
+
+/** The image is worked on in blocks: where a turned crop is walked by columns, its lines then stay in the cache. */
+const BLOCK = 32;
+
+/** Lays one block of the fill over the image. */
+function layBlock(
+  data: Uint8Array,
+  { pixels, start, perColumn, perRow }: Walk,
+  alpha: Uint8Array,
+  size: number,
+  left: number,
+  top: number,
+): void {
+  const right = Math.min(left + BLOCK, size);
+  const bottom = Math.min(top + BLOCK, size);
+  for (let row = top; row < bottom; row++) {
+    let from = start + row * perRow + left * perColumn;
+    for (let i = row * size + left; i < row * size + right; i++, from += perColumn) {
       const a = alpha[i]!;
       if (a === 0) continue;
       const to = 3 * i;
@@ -46,7 +66,26 @@ export function composite(fill: PaintPixels, background: PaintPixels, coverage: 
       }
     }
   }
-  return { width: size, height: size, data };
+}
+
+/** Copies one block of a paint into the image. */
+function copyBlock(
+  data: Uint8Array,
+  { pixels, start, perColumn, perRow }: Walk,
+  size: number,
+  left: number,
+  top: number,
+): void {
+  const right = Math.min(left + BLOCK, size);
+  const bottom = Math.min(top + BLOCK, size);
+  for (let row = top; row < bottom; row++) {
+    let from = start + row * perRow + left * perColumn;
+    for (let to = 3 * (row * size + left); to < 3 * (row * size + right); to += 3, from += perColumn) {
+      data[to] = pixels[from]!;
+      data[to + 1] = pixels[from + 1]!;
+      data[to + 2] = pixels[from + 2]!;
+    }
+  }
 }
 
 /** Two sRGB bytes mixed as light: `share` of the first, the rest of the second. */
@@ -56,7 +95,14 @@ export function mix(above: number, below: number, share: number): number {
 }
 
 /** How to walk over a paint in the image's order: where its upper left pixel is, and the steps to the right and down. */
-function walk(paint: PaintPixels, size: number) {
+interface Walk {
+  readonly pixels: Uint8Array;
+  readonly start: number;
+  readonly perColumn: number;
+  readonly perRow: number;
+}
+
+function walk(paint: PaintPixels, size: number): Walk {
   if (paint.kind === 'colour') return { pixels: Uint8Array.from(paint.rgb), start: 0, perColumn: 0, perRow: 0 };
   const { data, width, height } = paint.crop;
   if (width !== size || height !== size) throw new Error(`expected a crop of ${size}×${size}, got ${width}×${height}`);
@@ -68,21 +114,18 @@ function walk(paint: PaintPixels, size: number) {
     [size * size - 1, -1, -size],
     [last, size, -1],
   ][paint.quarterTurns] as [number, number, number];
-  return { pixels: data, start: 3 * start, perColumn: 3 * perColumn, perRow: 3 * perRow };
+  // Always a plain Uint8Array, never a Buffer: the inner loops then see one kind of array.
+  const pixels = new Uint8Array(data.buffer, data.byteOffset, data.length);
+  return { pixels, start: 3 * start, perColumn: 3 * perColumn, perRow: 3 * perRow };
 }
 
 /** A paint as an image. A crop that need not be turned becomes the image itself: nobody else holds it. */
 function painted(paint: PaintPixels, size: number): Uint8Array {
-  const { pixels, start, perColumn, perRow } = walk(paint, size);
-  if (paint.kind === 'texture' && paint.quarterTurns === 0) return pixels;
+  const walked = walk(paint, size);
+  if (paint.kind === 'texture' && paint.quarterTurns === 0) return walked.pixels;
   const data = new Uint8Array(size * size * 3);
-  for (let row = 0, to = 0; row < size; row++) {
-    let from = start + row * perRow;
-    for (let column = 0; column < size; column++, to += 3, from += perColumn) {
-      data[to] = pixels[from]!;
-      data[to + 1] = pixels[from + 1]!;
-      data[to + 2] = pixels[from + 2]!;
-    }
+  for (let top = 0; top < size; top += BLOCK) {
+    for (let left = 0; left < size; left += BLOCK) copyBlock(data, walked, size, left, top);
   }
   return data;
 }

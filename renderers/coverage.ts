@@ -10,10 +10,11 @@ import type { Placement } from '../scenes/scene2d.ts';
  */
 export function renderCoverage(mask: Mask, placement: Placement, size: number): GreyImage {
   const image: GreyImage = { width: size, height: size, data: new Uint8Array(size * size) };
-  const view = new MaskView(mask, placement);
+  const tables = tablesOf(mask);
+  const view = viewOf(mask, placement);
   const { left, top, right, bottom } = touchedTiles(mask, placement, size);
   for (let row = top; row < bottom; row += TILE) {
-    for (let column = left; column < right; column += TILE) drawTile(image, view, column, row);
+    for (let column = left; column < right; column += TILE) drawTile(image, tables, view, column, row);
   }
   return image;
 }
@@ -46,26 +47,6 @@ export function coverageFacts({ width, height, data }: GreyImage): CoverageFacts
   return { box, area, coverage: area / (width * height) };
 }
 
-const TILE = 16;
-
-/** One tile: filled at once where it sees one value, else pixel by pixel. */
-function drawTile({ width: size, data }: GreyImage, view: MaskView, left: number, top: number): void {
-  const right = Math.min(left + TILE, size);
-  const bottom = Math.min(top + TILE, size);
-  const whole = view.seen((left + right) / 2, (top + bottom) / 2, TILE / 2);
-  if (whole === 0) return;
-  for (let row = top; row < bottom; row++) {
-    if (whole === 255) {
-      data.fill(255, row * size + left, row * size + right);
-      continue;
-    }
-    for (let column = left; column < right; column++) {
-      const seen = view.seen(column + 0.5, row + 0.5, 0.5);
-      data[row * size + column] = seen === MIXED ? view.coverage(column, row) : seen;
-    }
-  }
-}
-
 /** 16 points of a pixel, each in a row and a column of its own (a Hammersley set): any straight edge gives 16 steps. */
 const SAMPLES = 16;
 const SAMPLE_X = Float64Array.from({ length: SAMPLES }, (_, i) => (i + 0.5) / SAMPLES);
@@ -88,87 +69,123 @@ const INSIDE = Uint8Array.from({ length: 16 << 8 }, (_, index) => {
   return above * (1 - y) + below * y >= 0.5 ? 1 : 0;
 });
 
+/** What is looked up in a mask while it is drawn. */
+interface MaskTables {
+  readonly width: number;
+  readonly height: number;
+  /** `sums[row * (width + 1) + column]`: set mask pixels above and left of (column, row). */
+  readonly sums: Int32Array;
+  /** For each meeting point of four pixels, also along the edges, which of the four are set; as {@link INSIDE} counts. */
+  readonly corners: Uint8Array;
+}
+
+/** The variations of an instance draw the same mask. */
+const knownTables = new WeakMap<Mask, MaskTables>();
+
+function tablesOf(mask: Mask): MaskTables {
+  let tables = knownTables.get(mask);
+  if (!tables) {
+    tables = { width: mask.width, height: mask.height, sums: summedAreaTable(mask), corners: cornerSets(mask) };
+    knownTables.set(mask, tables);
+  }
+  return tables;
+}
+
+/** From image to mask: x' = x0 + cos·x + sin·y, y' = y0 + cos·y − sin·x, the inverse of "scale, then turn clockwise". */
+interface MaskView {
+  readonly x0: number;
+  readonly y0: number;
+  readonly cos: number;
+  readonly sin: number;
+  /** The sub-samples of a pixel, as steps in the mask from its upper left corner. */
+  readonly stepsX: Float64Array;
+  readonly stepsY: Float64Array;
+}
+
+function viewOf({ width, height }: Mask, { rotation, scale, center }: Placement): MaskView {
+  const radians = (rotation * Math.PI) / 180;
+  const cos = Math.cos(radians) / scale;
+  const sin = Math.sin(radians) / scale;
+  return {
+    x0: width / 2 - cos * center[0] - sin * center[1],
+    y0: height / 2 - cos * center[1] + sin * center[0],
+    cos,
+    sin,
+    stepsX: SAMPLE_X.map((x, i) => cos * x + sin * SAMPLE_Y[i]!),
+    stepsY: SAMPLE_Y.map((y, i) => cos * y - sin * SAMPLE_X[i]!),
+  };
+}
+
+/** Side of a tile, pixels: small enough that few pixels share a tile with an edge. */
+const TILE = 8;
+
 /** What an area sees of a mask when it sees both shape and background. */
 const MIXED = -1;
 
-/** A mask as seen from the image it is placed in. */
-class MaskView {
-  readonly #width: number;
-  readonly #height: number;
-  /** `#sums[row * (width + 1) + column]`: set mask pixels above and left of (column, row). */
-  readonly #sums: Int32Array;
-  /** For each meeting point of four pixels, also along the edges, which of the four are set; as {@link INSIDE} counts. */
-  readonly #corners: Uint8Array;
-  // Image to mask: the inverse of "scale, then turn clockwise" (y runs downwards).
-  readonly #cos: number;
-  readonly #sin: number;
-  readonly #x0: number;
-  readonly #y0: number;
-  // The sub-samples of a pixel, as steps in the mask.
-  readonly #stepsX = new Float64Array(SAMPLES);
-  readonly #stepsY = new Float64Array(SAMPLES);
-
-  constructor(mask: Mask, { rotation, scale, center }: Placement) {
-    this.#width = mask.width;
-    this.#height = mask.height;
-    this.#sums = summedAreaTable(mask);
-    this.#corners = cornerSets(mask);
-    const radians = (rotation * Math.PI) / 180;
-    this.#cos = Math.cos(radians) / scale;
-    this.#sin = Math.sin(radians) / scale;
-    this.#x0 = mask.width / 2 - this.#cos * center[0] - this.#sin * center[1];
-    this.#y0 = mask.height / 2 - this.#cos * center[1] + this.#sin * center[0];
-    for (let i = 0; i < SAMPLES; i++) {
-      this.#stepsX[i] = this.#cos * SAMPLE_X[i]! + this.#sin * SAMPLE_Y[i]!;
-      this.#stepsY[i] = this.#cos * SAMPLE_Y[i]! - this.#sin * SAMPLE_X[i]!;
+/** One tile: filled at once where it sees one value, else pixel by pixel. */
+function drawTile(image: GreyImage, tables: MaskTables, view: MaskView, left: number, top: number): void {
+  const { width: size, data } = image;
+  const { x0, y0, cos, sin } = view;
+  const right = Math.min(left + TILE, size);
+  const bottom = Math.min(top + TILE, size);
+  // Half a turned pixel, and half a mask pixel that bilinear interpolation reaches further.
+  const pixelReach = (Math.abs(cos) + Math.abs(sin)) / 2 + 0.5;
+  const tileReach = (TILE * (Math.abs(cos) + Math.abs(sin))) / 2 + 0.5;
+  const middleX = left + TILE / 2;
+  const middleY = top + TILE / 2;
+  const whole = seenValue(tables, x0 + cos * middleX + sin * middleY, y0 + cos * middleY - sin * middleX, tileReach);
+  if (whole === 0) return;
+  for (let row = top; row < bottom; row++) {
+    if (whole === 255) {
+      data.fill(255, row * size + left, row * size + right);
+      continue;
+    }
+    for (let column = left; column < right; column++) {
+      const x = x0 + cos * (column + 0.5) + sin * (row + 0.5);
+      const y = y0 + cos * (row + 0.5) - sin * (column + 0.5);
+      const seen = seenValue(tables, x, y, pixelReach);
+      data[row * size + column] = seen === MIXED ? pixelCoverage(tables, view, column, row) : seen;
     }
   }
+}
 
-  /** 255 or 0 where all of the mask that a square of the image sees is set or clear, else MIXED. Half: half its side. */
-  seen(imageX: number, imageY: number, half: number): 0 | 255 | typeof MIXED {
-    const x = this.#x0 + this.#cos * imageX + this.#sin * imageY;
-    const y = this.#y0 + this.#cos * imageY - this.#sin * imageX;
-    // Half the turned square, and half a pixel that bilinear interpolation reaches further.
-    const reach = half * (Math.abs(this.#cos) + Math.abs(this.#sin)) + 0.5;
-    const x0 = Math.floor(x - reach);
-    const x1 = Math.ceil(x + reach);
-    const y0 = Math.floor(y - reach);
-    const y1 = Math.ceil(y + reach);
-    const left = Math.max(x0, 0);
-    const right = Math.min(x1, this.#width);
-    const top = Math.max(y0, 0);
-    const bottom = Math.min(y1, this.#height);
-    if (left >= right || top >= bottom) return 0;
-    const stride = this.#width + 1;
-    const sums = this.#sums;
-    const set =
-      sums[bottom * stride + right]! -
-      sums[top * stride + right]! -
-      sums[bottom * stride + left]! +
-      sums[top * stride + left]!;
-    if (set === 0) return 0;
-    return set === (x1 - x0) * (y1 - y0) ? 255 : MIXED;
-  }
+/** 255 or 0 where all of the mask within `reach` of (x, y) is set or clear, else MIXED. */
+function seenValue({ width, height, sums }: MaskTables, x: number, y: number, reach: number): 0 | 255 | typeof MIXED {
+  const x0 = Math.floor(x - reach);
+  const x1 = Math.ceil(x + reach);
+  const y0 = Math.floor(y - reach);
+  const y1 = Math.ceil(y + reach);
+  const left = Math.max(x0, 0);
+  const right = Math.min(x1, width);
+  const top = Math.max(y0, 0);
+  const bottom = Math.min(y1, height);
+  if (left >= right || top >= bottom) return 0;
+  const above = top * (width + 1);
+  const below = bottom * (width + 1);
+  const set = sums[below + right]! - sums[above + right]! - sums[below + left]! + sums[above + left]!;
+  if (set === 0) return 0;
+  return set === (x1 - x0) * (y1 - y0) ? 255 : MIXED;
+}
 
-  /** Coverage of one pixel of the image, 0–255. */
-  coverage(column: number, row: number): number {
-    // Meeting point (c, r) lies half a pixel up and left of pixel (c, r)'s centre: hence the half.
-    const x = this.#x0 + this.#cos * column + this.#sin * row + 0.5;
-    const y = this.#y0 + this.#cos * row - this.#sin * column + 0.5;
-    const stride = this.#width + 1;
-    let inside = 0;
-    for (let i = 0; i < SAMPLES; i++) {
-      const u = x + this.#stepsX[i]!;
-      const v = y + this.#stepsY[i]!;
-      if (u < 0 || v < 0) continue;
-      const c = u | 0;
-      const r = v | 0;
-      if (c > this.#width || r > this.#height) continue;
-      const place = ((((v - r) * 16) | 0) << 4) | (((u - c) * 16) | 0);
-      inside += INSIDE[(this.#corners[r * stride + c]! << 8) | place]!;
-    }
-    return Math.round((inside * 255) / SAMPLES);
+/** Coverage of one pixel of the image, 0–255. */
+function pixelCoverage(tables: MaskTables, view: MaskView, column: number, row: number): number {
+  const { width, height, corners } = tables;
+  const { cos, sin, stepsX, stepsY } = view;
+  // Meeting point (c, r) lies half a pixel up and left of pixel (c, r)'s centre: hence the half.
+  const x = view.x0 + cos * column + sin * row + 0.5;
+  const y = view.y0 + cos * row - sin * column + 0.5;
+  let inside = 0;
+  for (let i = 0; i < SAMPLES; i++) {
+    const u = x + stepsX[i]!;
+    const v = y + stepsY[i]!;
+    if (u < 0 || v < 0) continue;
+    const c = u | 0;
+    const r = v | 0;
+    if (c > width || r > height) continue;
+    const place = ((((v - r) * 16) | 0) << 4) | (((u - c) * 16) | 0);
+    inside += INSIDE[(corners[r * (width + 1) + c]! << 8) | place]!;
   }
+  return Math.round((inside * 255) / SAMPLES);
 }
 
 function summedAreaTable({ width, height, data }: Mask): Int32Array {

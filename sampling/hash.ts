@@ -13,6 +13,14 @@ const C3 = 0x38b34ae5;
 const C4 = 0xa1e38b93;
 
 const encoder = new TextEncoder();
+/** Where short texts are encoded: hashing names a million times must not make a million buffers. */
+const scratch = new Uint8Array(1024);
+
+function utf8(text: string): Uint8Array {
+  // A UTF-16 unit takes at most three bytes.
+  if (text.length * 3 > scratch.length) return encoder.encode(text);
+  return scratch.subarray(0, encoder.encodeInto(text, scratch).written);
+}
 
 function rotl(x: number, r: number): number {
   return (x << r) | (x >>> (32 - r));
@@ -33,7 +41,7 @@ function wordAt(bytes: Uint8Array, i: number): number {
 
 /** MurmurHash3_x86_128 of the UTF-8 bytes of `text`. */
 export function hash128(text: string, seed = 0): Hash128 {
-  const bytes = encoder.encode(text);
+  const bytes = utf8(text);
   const length = bytes.length;
   let h1 = seed;
   let h2 = seed;

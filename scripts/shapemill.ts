@@ -21,6 +21,14 @@ async function main(): Promise<void> {
     .command(assetsCommand)
     .command(doctorCommand)
     .demandCommand(1, 'expected a command: generate, preview, assets or doctor')
+    // Names and values reach the option tables as they were typed.
+    .parserConfiguration({
+      'camel-case-expansion': false,
+      'boolean-negation': false,
+      'dot-notation': false,
+      'parse-numbers': false,
+      'parse-positional-numbers': false,
+    })
     .recommendCommands()
     .strictCommands()
     .version(VERSION)

@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util';
+import sharp from 'sharp';
+import { didYouMean } from '../pipeline/usage-error.ts';
+import { scenes2d } from './scenes2d.ts';
+import { shapes } from './shapes.ts';
+import { soak } from './soak.ts';
+import { textures } from './textures.ts';
+
+/** What every bench may be told. */
+export interface BenchSettings {
+  /** Folder, glob or pack of photos instead of the starter photos. */
+  readonly photos: string | undefined;
+  /** How many photos, images or samples; each bench has its own default. */
+  readonly count: number | undefined;
+}
+
+const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void>>> = {
+  shapes,
+  textures,
+  scenes2d,
+  soak,
+};
+
+const USAGE = `npm run bench -- shapes | textures | scenes2d | soak [--photos DIR] [--count N]
+
+Rates are per second of one core's CPU time, all measured in this one run: machines differ, ratios carry over.
+  ours      the product's own code, decoding and encoding included
+  literal   the plain implementation of the rule that the tests compare with
+  floor     what cannot be avoided: decoding, resizing, encoding
+  python    the same rule with OpenCV, where python3 has it`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { photos: { type: 'string' }, count: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+});
+const name = positionals[0];
+const bench = name === undefined ? undefined : BENCHES[name];
+if (values.help || !bench) {
+  console.log(
+    name === undefined || values.help
+      ? USAGE
+      : `unknown bench "${name}"${didYouMean(name, Object.keys(BENCHES))}\n\n${USAGE}`,
+  );
+  process.exitCode = values.help ? 0 : 2;
+} else {
+  sharp.concurrency(1);
+  sharp.cache(false);
+  await bench({ photos: values.photos, count: values.count === undefined ? undefined : Number(values.count) });
+}

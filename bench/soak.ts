@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configure } from '../pipeline/configuration.ts';
+import { generate } from '../pipeline/generate.ts';
+import type { Progress } from '../pipeline/progress.ts';
+import type { BenchSettings } from './bench.ts';
+
+/** Makes 2D samples through the whole pipeline and watches this process's memory: it must not grow with their number. */
+export async function soak({ photos, count = 10_000 }: BenchSettings): Promise<void> {
+  const out = await mkdtemp(join(tmpdir(), 'shapemill-soak-'));
+  const configuration = await configure({
+    shapes: 40,
+    'shapes2d-images': count / 2,
+    'textures2d-images': count / 2,
+    ...(photos !== undefined && { photos: [photos] }),
+  });
+  const watch = new MemoryWatch(count);
+  try {
+    const settings = {
+      out,
+      workers: undefined,
+      stages: undefined,
+      range: undefined,
+      fresh: false,
+      command: ['bench', 'soak'],
+    };
+    await generate(configuration, settings, watch, new AbortController().signal);
+    watch.tell('at the end');
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
+
+/** Prints resident memory after 1,000 images and every tenth of the way. */
+class MemoryWatch implements Progress {
+  readonly #step: number;
+  #images = 0;
+  #counting = false;
+  #first = 0;
+
+  constructor(count: number) {
+    this.#step = count / 10;
+  }
+
+  begin({ unit }: { unit: string }): void {
+    this.#counting = unit === 'images';
+  }
+
+  advance(samples: number): void {
+    if (!this.#counting) return;
+    const before = this.#images;
+    this.#images += samples;
+    if (Math.floor(before / this.#step) !== Math.floor(this.#images / this.#step))
+      this.tell(`after ${this.#images} images`);
+  }
+
+  tell(when: string): void {
+    const rss = process.memoryUsage.rss();
+    if (this.#first === 0) this.#first = rss;
+    console.log(
+      `${when.padEnd(22)} RSS ${(rss / 1e6).toFixed(0).padStart(5)} MB  ${(rss / this.#first).toFixed(2)} × the first`,
+    );
+  }
+
+  end(): void {}
+  count(): void {}
+  info(): void {}
+  warn(message: string): void {
+    console.log(message);
+  }
+}
