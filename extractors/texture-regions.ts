@@ -15,6 +15,11 @@ export interface TextureOptions {
   /** Squares a photo after which the search ends, counted before the smooth and overlapping ones go (script: 100). */
   readonly maxRegions: number;
   /**
+   * Pairs of cells compared in a photo, after which the search ends with what it has (ours): a picture that is one pattern all
+   * over would take minutes otherwise.
+   */
+  readonly maxComparisons: number;
+  /**
    * A texture with a quadrant whose standard deviation is under this is smooth and dropped (script: 3.5). As NumPy's `std` of
    * the RGB quadrant: over all values of all three colours, 0–255.
    */
@@ -32,6 +37,7 @@ export const DEFAULTS: TextureOptions = {
   minCells: 7,
   minSimilarity: 0.5,
   maxRegions: 100,
+  maxComparisons: 400_000,
   smoothDeviation: 3.5,
   brightSmoothDeviation: 6,
   brightMean: 245,
@@ -108,6 +114,7 @@ function similarSquares(
   for (let column = 0; column < grid.columns; column++) {
     for (let row = 0; row < grid.rows; row++) {
       const alike = cellsInside(found, column, row);
+      if (growth.spent) return found;
       if (alike >= options.minCells && !growth.growsBeyond(column, row, alike)) {
         rejected.contained++;
         continue;
@@ -150,6 +157,7 @@ class SquareGrowth {
   /** Per cell its similarities to later cells, by the difference of their numbers; 0 where not compared yet. */
   readonly #remembered: (Float64Array | undefined)[];
   readonly #rememberedLength: number;
+  #comparisonsLeft: number;
 
   constructor(grid: CellGrid, options: TextureOptions) {
     const { columns, rows } = grid;
@@ -158,9 +166,15 @@ class SquareGrowth {
     this.#similarity = new CellSimilarity(grid);
     this.#minCells = options.minCells;
     this.#minSimilarity = options.minSimilarity;
+    this.#comparisonsLeft = options.maxComparisons;
     this.#ruledOut = new Uint8Array(columns * rows);
     this.#remembered = new Array(columns * rows).fill(undefined);
     this.#rememberedLength = Math.min(longest * rows, MAX_REMEMBERED);
+  }
+
+  /** Whether no more comparisons are allowed. */
+  get spent(): boolean {
+    return this.#comparisonsLeft <= 0;
   }
 
   /** The largest square whose upper left cell is this, and its lowest similarity; undefined when it has too few cells. */
@@ -177,7 +191,7 @@ class SquareGrowth {
       score = Math.min(score, this.#addCorner(start, corner, corner, cells - 1));
       if (score < this.#minSimilarity) return undefined;
     }
-    for (; cells < most; cells++) {
+    for (; cells < most && !this.spent; cells++) {
       const grown = this.#addCorner(start, cells, 0, cells);
       if (grown < this.#minSimilarity) break;
       score = Math.min(score, grown);
@@ -225,6 +239,7 @@ class SquareGrowth {
     for (let i = 1; i < added.length; i++) for (let j = 0; j < i; j++) compare(added[i]!, added[j]!);
     if (lowest < this.#minSimilarity) return lowest;
 
+    this.#comparisonsLeft -= a.length;
     const similarities = new Float64Array(a.length);
     const unlike = this.#similarity.ofPairs(a, b, this.#minSimilarity, similarities);
     if (unlike >= 0) {

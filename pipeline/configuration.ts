@@ -106,6 +106,7 @@ const textureRegionsRecipe = z.strictObject({
   minCells: z.int().min(2),
   minSimilarity: share,
   maxRegions: count,
+  maxComparisons: count,
   smoothDeviation: z.number().min(0),
   brightSmoothDeviation: z.number().min(0),
   brightMean: z.number().min(0),
