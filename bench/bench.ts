@@ -1,18 +1,11 @@
 import { parseArgs } from 'node:util';
 import sharp from 'sharp';
 import { didYouMean } from '../pipeline/usage-error.ts';
+import type { BenchSettings } from './measure.ts';
 import { scenes2d } from './scenes2d.ts';
 import { shapes } from './shapes.ts';
 import { soak } from './soak.ts';
 import { textures } from './textures.ts';
-
-/** What every bench may be told. */
-export interface BenchSettings {
-  /** Folder, glob or pack of photos instead of the starter photos. */
-  readonly photos: string | undefined;
-  /** How many photos, images or samples; each bench has its own default. */
-  readonly count: number | undefined;
-}
 
 const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void>>> = {
   shapes,

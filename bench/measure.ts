@@ -2,6 +2,14 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+/** What every bench may be told. */
+export interface BenchSettings {
+  /** Folder, glob or pack of photos instead of the starter photos. */
+  readonly photos: string | undefined;
+  /** How many photos, images or samples; each bench has its own default. */
+  readonly count: number | undefined;
+}
+
 /**
  * CPU seconds (user and system, all threads of this process) that a piece of work takes: what one core would need, on a
  * quiet machine and on a busy one.

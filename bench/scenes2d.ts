@@ -12,8 +12,7 @@ import { SHAPE_CONDITIONS } from '../scenes/conditions.ts';
 import { LAST_SHAPES2D } from '../scenes/recipe.ts';
 import { sampleShapeScene } from '../scenes/shape-scene.ts';
 import { makeBenchBanks } from './banks.ts';
-import type { BenchSettings } from './bench.ts';
-import { cpuSeconds, printRows, type Row, runPython } from './measure.ts';
+import { type BenchSettings, cpuSeconds, printRows, type Row, runPython } from './measure.ts';
 
 const VARIATIONS = LAST_SHAPES2D.variations;
 

@@ -3,8 +3,7 @@ import { decodeMask, encodeGrey } from '../pipeline/bank-images.ts';
 import { decodePhoto, openPhoto } from '../pipeline/photo.ts';
 import { rng } from '../sampling/rng.ts';
 import { literalNaturalShape } from '../tests/literal/natural-shape.ts';
-import type { BenchSettings } from './bench.ts';
-import { cpuSeconds, oneByOne, printRows, type Row, runPython } from './measure.ts';
+import { type BenchSettings, cpuSeconds, oneByOne, printRows, type Row, runPython } from './measure.ts';
 import { benchPhotos } from './photos.ts';
 
 /** A natural shape from a whole photo: decode, shrink, tries, thickness, PNG. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { configure } from '../pipeline/configuration.ts';
 import { generate } from '../pipeline/generate.ts';
 import type { Progress } from '../pipeline/progress.ts';
-import type { BenchSettings } from './bench.ts';
+import type { BenchSettings } from './measure.ts';
 
 /** Makes 2D samples through the whole pipeline and watches this process's memory: it must not grow with their number. */
 export async function soak({ photos, count = 10_000 }: BenchSettings): Promise<void> {

@@ -1,8 +1,7 @@
 import { DEFAULTS, defaultCellSize, findTextureRegions } from '../extractors/texture-regions.ts';
 import { decodePhoto, openPhoto } from '../pipeline/photo.ts';
 import { channelMaps, literalTextureRegions } from '../tests/literal/texture-regions.ts';
-import type { BenchSettings } from './bench.ts';
-import { cpuSeconds, oneByOne, printRows, type Row, runPython } from './measure.ts';
+import { type BenchSettings, cpuSeconds, oneByOne, printRows, type Row, runPython } from './measure.ts';
 import { benchPhotos } from './photos.ts';
 
 /** Photos that the slow versions look at: they take minutes for a large one. */
