@@ -193,10 +193,11 @@ function licensing(copyright: CopyrightFile, name: string, sourcePath: string): 
   return { author: stanza.copyright.join('; '), url: origin(copyright, stanza, name), licence: toSpdx(stanza.licence) };
 }
 
-/** Where the file comes from, as near as the copyright file tells. */
+/** Where the file comes from, as near as the copyright file tells: an address in a comment counts when it is the only one. */
 function origin(copyright: CopyrightFile, stanza: FilesStanza, name: string): string {
-  const address = /https?:\/\/[^\s"<>]+/;
-  return (address.exec(stanza.comment) ?? address.exec(copyright.source))?.[0] ?? `https://packages.debian.org/${name}`;
+  const addresses = (text: string) => text.match(/https?:\/\/[^\s"<>]+/g) ?? [];
+  const own = addresses(stanza.comment);
+  return (own.length === 1 ? own[0] : addresses(copyright.source)[0]) ?? `https://packages.debian.org/${name}`;
 }
 
 function describe(path: string, bytes: Buffer, stated: Licensing): PackFile {

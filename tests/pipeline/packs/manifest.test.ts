@@ -1,0 +1,132 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  findPack,
+  loadManifest,
+  type Manifest,
+  manifestSchema,
+  type PackFile,
+} from '../../../pipeline/packs/manifest.ts';
+import { packFiles, packFolder, verifyPack } from '../../../pipeline/packs/pack-store.ts';
+import { openPhoto } from '../../../pipeline/photo.ts';
+
+const ALLOWED = /^(CC0-1\.0|LicenseRef-public-domain|CC-BY(-SA)?-[1-4]\.[05])$/;
+const NEEDS_CHANGES_NOTED = /^CC-BY/;
+
+describe('the manifest of this repository', () => {
+  let manifest: Manifest;
+  let files: PackFile[];
+  beforeAll(async () => {
+    manifest = await loadManifest();
+    const { obtained } = findPack(manifest, 'starter-photos');
+    if (obtained.via !== 'repository') throw new Error('the starter pack comes with the repository');
+    files = obtained.files;
+  });
+
+  it('has every starter photo with the recorded bytes and hash, and no other file', async () => {
+    expect(await verifyPack('starter-photos', { manifest })).toEqual([]);
+    const present = await readdir(packFolder(findPack(manifest, 'starter-photos')));
+    expect(present.sort()).toEqual(files.map(file => file.path).sort());
+  });
+
+  it('stays small and under licences that let everyone pass the photos on', () => {
+    expect(files.reduce((sum, file) => sum + file.bytes, 0)).toBeLessThan(6_300_000);
+    for (const { path, licence } of files) expect(licence, path).toMatch(ALLOWED);
+    for (const { path, licence, changes } of files) {
+      if (path.endsWith('.webp') && NEEDS_CHANGES_NOTED.test(licence)) expect(changes, path).toBeDefined();
+    }
+  });
+
+  it('gives every photo a split, and every split enough photos', () => {
+    const shares = (['train', 'val', 'test'] as const).map(split => files.filter(file => file.split === split).length);
+    expect(shares[0]! + shares[1]! + shares[2]!).toBe(files.length);
+    expect(shares[0]! / files.length).toBeGreaterThan(0.5);
+    expect(Math.min(...shares)).toBeGreaterThanOrEqual(6);
+  });
+
+  it('names photos that can be opened', async () => {
+    for await (const { path, file } of packFiles('starter-photos', { manifest })) {
+      const { width, height } = await openPhoto(path);
+      expect(Math.min(width, height), file.path).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  it('expects about 300 photographs of the Debian packages', () => {
+    const { obtained } = findPack(manifest, 'debian-photos');
+    if (obtained.via !== 'debian') throw new Error('expected a Debian pack');
+    const expected = obtained.packages.reduce((sum, debian) => sum + debian.expected, 0);
+    expect(expected).toBeGreaterThan(280);
+  });
+});
+
+describe('manifestSchema', () => {
+  const file = {
+    path: 'a.jpg',
+    bytes: 1,
+    sha256: '0'.repeat(64),
+    author: 'A',
+    url: 'https://example.org',
+    licence: 'CC0-1.0',
+  };
+  const pack = {
+    id: 'p',
+    kind: 'photos',
+    title: 'T',
+    licence: 'CC0-1.0',
+    attribution: 'A',
+    source: 'S',
+    obtained: { via: 'repository', folder: 'assets/p', files: [file] },
+  };
+  const withFile = (change: object) => ({
+    packs: [{ ...pack, obtained: { ...pack.obtained, files: [{ ...file, ...change }] } }],
+  });
+
+  it('takes a good one', () => {
+    expect(manifestSchema.safeParse(withFile({})).success).toBe(true);
+  });
+
+  it.each([
+    { path: '../a.jpg' },
+    { path: '/a.jpg' },
+    { path: 'a/./b.jpg' },
+    { path: 'a//b.jpg' },
+    { bytes: 0 },
+    { sha256: 'abc' },
+    { author: '' },
+    { url: 'here' },
+    { licence: 'CC0 or so!' },
+    { split: 'dev' },
+    { surplus: 1 },
+  ])('refuses a file with %o', change => {
+    expect(manifestSchema.safeParse(withFile(change)).success).toBe(false);
+  });
+
+  it('refuses an id or a path that is used twice', () => {
+    expect(manifestSchema.safeParse({ packs: [pack, pack] }).error?.message).toMatch(/pack id \\?"p\\?" is used twice/);
+    const twice = { ...pack, obtained: { ...pack.obtained, files: [file, file] } };
+    expect(manifestSchema.safeParse({ packs: [twice] }).error?.message).toMatch(/a\.jpg\\?" is listed twice/);
+  });
+});
+
+describe('loadManifest', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'shapemill-manifest-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('says which file and field is wrong', async () => {
+    const path = join(folder, 'm.json');
+    await writeFile(path, '{"packs": [{"id": "Photos"}]}');
+    await expect(loadManifest(path)).rejects.toThrow(/m\.json is not as expected:.*packs\[0\]\.id/s);
+    await writeFile(path, '{');
+    await expect(loadManifest(path)).rejects.toThrow(/m\.json is not JSON/);
+  });
+
+  it('lists the packs there are when one is unknown', async () => {
+    const manifest = await loadManifest();
+    expect(() => findPack(manifest, 'nope')).toThrow('starter-photos, debian-photos, got "nope"');
+  });
+});
