@@ -89,6 +89,7 @@ export async function addDebianPhotos(
     await rm(unpacked, { recursive: true, force: true });
     await run('dpkg-deb', ['-x', archive, unpacked], partial);
     report('copy');
+    await rm(join(partial, debian.name), { recursive: true, force: true });
     const copied = await copyPhotos(debian, unpacked, partial);
     await rm(unpacked, { recursive: true });
     if (copied.length !== debian.expected) {
@@ -127,9 +128,12 @@ async function refuseForeignFolder(destination: string): Promise<void> {
 /** apt-get compares a file that is there already with the archive's hash, and fetches only what is missing or broken. */
 async function download(name: string, folder: string, run: RunProgram): Promise<string> {
   await run('apt-get', ['download', '--quiet', name], folder);
-  const archive = (await readdir(folder)).find(file => file.startsWith(`${name}_`) && file.endsWith('.deb'));
-  if (!archive) throw new Error(`Expected apt-get download to leave ${name}_….deb in ${folder}, found none`);
-  return join(folder, archive);
+  const archives = (await readdir(folder)).filter(file => file.startsWith(`${name}_`) && file.endsWith('.deb'));
+  if (archives.length !== 1) {
+    const found = archives.join(', ') || 'none';
+    throw new Error(`Expected one archive of ${name} in ${folder}, found ${found}: remove that folder and try again`);
+  }
+  return join(folder, archives[0]!);
 }
 
 async function copyPhotos(debian: DebianPackage, unpacked: string, pack: string): Promise<PackFile[]> {
