@@ -217,6 +217,20 @@ describe('renderCoverage', () => {
   });
 });
 
+it('a mask drawn once is drawn elsewhere as if it were new', () => {
+  const random = rng(1, 'coverage/again', 0);
+  const mask = blob(random, 60, 40);
+  for (let i = 0; i < 5; i++) {
+    const placement: Placement = {
+      scale: uniform(random, 0.4, 1.5),
+      rotation: integer(random, 0, 359),
+      center: [uniform(random, 0, 64), uniform(random, 0, 64)],
+    };
+    const fresh = { ...mask, data: Uint8Array.from(mask.data) };
+    expect(renderCoverage(mask, placement, 64)).toEqual(renderCoverage(fresh, placement, 64));
+  }
+});
+
 describe('coverageFacts', () => {
   it('counts pixels of at least half coverage', () => {
     const data = Uint8Array.from([
