@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, type ExpectStatic, it } from 'vitest';
+import { GENERATE_OPTIONS } from '../../pipeline/generate-options.ts';
+import type { Option } from '../../pipeline/options.ts';
+import { VERSION } from '../../pipeline/version.ts';
+
+const DOOR = fileURLToPath(new URL('../../bin/shapemill.cjs', import.meta.url));
+
+/** Commands are called where nothing is lost should one of them run. */
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'shapemill-cli-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function shapemill(...args: string[]): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [DOOR, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', text => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', text => {
+      stderr += text;
+    });
+    child.on('error', reject).on('close', code => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** The help as one line, so that wrapping does not matter. */
+const flat = (help: string) => help.replace(/\s+/g, ' ');
+
+describe.concurrent('--help', () => {
+  it('of generate lists every option with its help and its default', async ({ expect }) => {
+    const { code, stdout, stderr } = await shapemill('generate', '--help');
+    expect([code, stderr]).toEqual([0, '']);
+    const help = flat(stdout);
+    for (const [name, option] of Object.entries(GENERATE_OPTIONS) as [string, Option][]) {
+      const start = help.indexOf(` --${name} `);
+      expect(start, name).toBeGreaterThan(-1);
+      const entry = help.slice(start, help.indexOf(' --', start + 3));
+      expect(entry).toContain(flat(option.help));
+      if (option.default) expect(entry).toContain(`[default: ${option.default}]`);
+      else expect(entry).not.toContain('[default');
+    }
+    for (const group of new Set(Object.values(GENERATE_OPTIONS).map(option => option.group))) {
+      expect(help).toContain(`${group}:`);
+    }
+  });
+
+  it.for([
+    [[], ['shapemill generate', 'shapemill preview <run>', 'shapemill assets <action>', 'shapemill doctor', '130']],
+    [['preview'], ['shapemill preview <run>', 'run folder']],
+    [['assets'], ['shapemill assets <action> [pack]', 'list, verify and add asset packs', 'debian-photos']],
+    [['doctor'], ['shapemill doctor', 'look at the machine']],
+  ] as const)('of %j says what it takes', async ([command, parts], { expect }) => {
+    const { code, stdout, stderr } = await shapemill(...command, '--help');
+    expect([code, stderr]).toEqual([0, '']);
+    for (const part of parts) expect(flat(stdout)).toContain(part);
+  });
+});
+
+describe.concurrent('wrong usage', () => {
+  type Case = [what: string, args: string[], line: RegExp];
+
+  async function endsWithOneLine([, args, line]: Case, { expect }: { expect: ExpectStatic }): Promise<void> {
+    const { code, stdout, stderr } = await shapemill(...args);
+    expect(stderr).toMatch(line);
+    expect(stderr.split('\n')).toEqual([expect.any(String), '']); // no stack
+    expect([code, stdout]).toEqual([2, '']);
+  }
+
+  it.for<Case>([
+    ['no command', [], /^shapemill: expected a command: generate, preview, assets or doctor\n/],
+    ['a misspelt command', ['genrate'], /^shapemill: .*generate/],
+    [
+      'a misspelt flag',
+      ['generate', '--shpaes', '3'],
+      /^shapemill: unknown option --shpaes \(did you mean "shapes"\?\)/,
+    ],
+    [
+      'a misspelt value',
+      ['generate', '--subsets', 'shape2d'],
+      /^shapemill: --subsets: .* \(did you mean "shapes2d"\?\)/,
+    ],
+    ['a run that is none', ['preview', 'nowhere'], /^shapemill: expected a run folder, found no run\.json in nowhere/],
+  ])('ends with exit code 2 and one line: %s', endsWithOneLine);
+
+  it.fails.for<Case>([
+    ['a flag without its value', ['generate', '--shapes'], /^shapemill: .*shapes/],
+    ['a misspelt action', ['assets', 'lits'], /^shapemill: .*"lits".* \(did you mean "list"\?\)/],
+    [
+      'a switch that is neither on nor off',
+      ['generate', '--fresh=maybe', '--dry-run'],
+      /^shapemill: --fresh: expected/,
+    ],
+  ])('ends with exit code 2 and one line: %s', endsWithOneLine);
+});
+
+it('--version prints the version', async ({ expect }) => {
+  expect(await shapemill('--version')).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
+});
+
+it('no wrong call has left anything behind', async ({ expect }) => {
+  expect(await readdir(folder)).toEqual([]);
+});
