@@ -88,6 +88,9 @@ class TerminalProgress implements Progress {
   }
 }
 
+/** Faults a stage that are told one by one; all of them are in the sidecars. */
+const TOLD_FAULTS = 20;
+
 /** Structured lines, at most one every two seconds while a stage runs. */
 class LogProgress implements Progress {
   readonly #log = pino(
@@ -105,8 +108,9 @@ class LogProgress implements Progress {
   advance(samples: number, faults: readonly Fault[]): void {
     const stage = this.#stage;
     stage.made += samples;
-    stage.faults += faults.length;
-    for (const { item, reason } of faults) this.#log.warn({ stage: stage.name, item, reason }, 'skipped');
+    for (const { item, reason } of faults) {
+      if (stage.faults++ < TOLD_FAULTS) this.#log.warn({ stage: stage.name, item, reason }, 'skipped');
+    }
     if (performance.now() - stage.told < 2000) return;
     stage.told = performance.now();
     const rate = (1000 * stage.made) / (stage.told - stage.began);
