@@ -1,7 +1,8 @@
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import type { Box, GreyImage, Mask, RgbImage } from '../extractors/image.ts';
 import type { TexturePaint } from '../scenes/scene2d.ts';
 import { InputFault } from './faults.ts';
+import { decodeFault } from './photo.ts';
 
 /** 8-bit greyscale PNG of a mask or a coverage. Level 2 is where more effort stops paying (docs/performance.md). */
 export function encodeGrey({ data, width, height }: GreyImage): Promise<Buffer> {
@@ -21,7 +22,7 @@ export function encodeJpeg({ data, width, height }: RgbImage, quality: number, f
 
 /** A bank shape's PNG as a mask. @throws InputFault when it cannot be decoded. */
 export async function decodeMask(bytes: Uint8Array): Promise<Mask> {
-  const { data, info } = await sharp(bytes, { failOn: 'error' })
+  const { data, info } = await encodedImage(bytes)
     .flatten({ background: '#000000' })
     .toColourspace('b-w')
     .raw({ depth: 'uchar' })
@@ -38,7 +39,7 @@ export async function decodeCrop(
   paint: TexturePaint,
   size: number,
 ): Promise<RgbImage> {
-  let image = sharp(bytes, { failOn: 'error' });
+  let image = encodedImage(bytes);
   if (paint.scale > 1) {
     image = image.resize({
       width: Math.round(texture.width * paint.scale),
@@ -56,6 +57,12 @@ export async function decodeCrop(
 
 type TextureSize = Pick<Box, 'width' | 'height'>;
 
+/** sharp itself refuses empty data before it looks at any, with an error of its own. */
+function encodedImage(bytes: Uint8Array): Sharp {
+  if (bytes.length === 0) throw new InputFault('expected an image, got an empty file');
+  return sharp(bytes, { failOn: 'error' });
+}
+
 function asFault(error: unknown): never {
-  throw new InputFault((error as Error).message.split('\n')[0]!);
+  throw decodeFault(error);
 }

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULTS as NATURAL_SHAPE_DEFAULTS, type NaturalShapeOptions } from '../extractors/natural-shape.ts';
 import { DEFAULTS as TEXTURE_DEFAULTS, type TextureOptions } from '../extractors/texture-regions.ts';
+import { SHAPE_CONDITIONS, TEXTURE_CONDITIONS } from '../scenes/conditions.ts';
 import {
   LAST_SHAPES2D,
   LAST_TEXTURES2D,
@@ -15,7 +16,7 @@ import {
 import { GENERATE_OPTIONS, type GenerateValues, SUBSETS, type Subset } from './generate-options.ts';
 import { checkValues } from './options.ts';
 import { MAX_PIXELS } from './photo.ts';
-import { didYouMean, UsageError } from './usage-error.ts';
+import { didYouMean, invalidValue, UsageError } from './usage-error.ts';
 
 /** How natural shapes are looked for beyond one picture: the rule's numbers, and rounds of windows. */
 export interface NaturalShapesRecipe extends NaturalShapeOptions {
@@ -125,6 +126,11 @@ const GROUPS = {
 } as const;
 type GroupName = keyof typeof GROUPS;
 
+const CONDITIONS: Readonly<Record<string, readonly string[]>> = {
+  shapes2d: Object.keys(SHAPE_CONDITIONS),
+  textures2d: Object.keys(TEXTURE_CONDITIONS),
+};
+
 const RECIPE_OPTIONS = Object.fromEntries(
   Object.entries(GENERATE_OPTIONS).filter(([, option]) => 'inRecipe' in option),
 );
@@ -193,12 +199,12 @@ function checkRecipe(content: Record<string, unknown>): Omit<Recipe, 'name'> {
   const top: Record<string, unknown> = {};
   const groups: Record<string, unknown> = { ...LAST };
   for (const [name, value] of Object.entries(content)) {
-    if (name in GROUPS) {
+    if (Object.hasOwn(GROUPS, name)) {
       const [key, schema] = GROUPS[name as GroupName];
       groups[key] = checkGroup(name, schema, LAST[key], value);
-    } else if (name in RECIPE_OPTIONS) {
+    } else if (Object.hasOwn(RECIPE_OPTIONS, name)) {
       top[name] = value;
-    } else if (name in GENERATE_OPTIONS) {
+    } else if (Object.hasOwn(GENERATE_OPTIONS, name)) {
       throw new UsageError(`"${name}" concerns the machine and not the data: give --${name} on the command line`);
     } else {
       const names = [...Object.keys(GROUPS), ...Object.keys(RECIPE_OPTIONS)];
@@ -217,11 +223,17 @@ function checkGroup(group: string, schema: z.ZodObject, defaults: object, value:
   const unknown = Object.keys(value).find(name => !names.includes(name));
   if (unknown !== undefined) throw new UsageError(`unknown name "${group}.${unknown}"${didYouMean(unknown, names)}`);
   const changes = Object.fromEntries(Object.entries(value).map(([name, v]) => [camel(name), v]));
-  const parsed = schema.safeParse({ ...defaults, ...changes });
+  const whole = { ...defaults, ...changes };
+  const parsed = schema.safeParse(whole);
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;
   const [field, ...rest] = path.map(String);
-  throw new UsageError(`${[group, kebab(field ?? ''), ...rest].join('.')}: ${message}`);
+  const got = path.reduce<unknown>((within, key) => (within as Record<PropertyKey, unknown>)[key], whole);
+  // zod's "Too big: expected number to be <=100", "Invalid input: expected number, received string", and our own.
+  const expected = /expected (.*?)(?:, received .*)?$/.exec(message)?.[1] ?? 'another value';
+  const error = invalidValue([group, kebab(field ?? ''), ...rest].join('.'), expected, got);
+  const choices = field === 'conditions' ? CONDITIONS[group] : undefined;
+  throw new UsageError(error.message + (choices && typeof got === 'string' ? didYouMean(got, choices) : ''));
 }
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);

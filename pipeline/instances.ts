@@ -81,7 +81,10 @@ export function shares(total: number, weights: readonly number[]): number[] {
   const wanting = () => total - dealt.reduce((a, b) => a + b, 0);
   const by = (order: (i: number) => number) => weights.map((_, i) => i).sort((a, b) => order(a) - order(b) || a - b);
   while (wanting() > 0) dealt[by(i => dealt[i]! - exact[i]!).find(i => weights[i]! > 0)!]!++;
-  while (wanting() < 0) dealt[by(i => exact[i]! - dealt[i]!).find(i => dealt[i]! > 0)!]!--;
+  while (wanting() < 0) {
+    const order = by(i => exact[i]! - dealt[i]!);
+    dealt[order.find(i => dealt[i]! > 1) ?? order.find(i => dealt[i]! > 0)!]!--;
+  }
   return dealt;
 }
 

@@ -71,7 +71,7 @@ export function checkValues<Table extends OptionTable>(
 ): OptionValues<Table> {
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {
-    const option = table[name];
+    const option = Object.hasOwn(table, name) ? table[name] : undefined;
     if (!option) throw new UsageError(`unknown option ${prefix}${name}${didYouMean(name, Object.keys(table))}`);
     const typed = option.type === 'number' && typeof value === 'string' ? numberFrom(value) : value;
     const parsed = option.schema.safeParse(option.type === 'list' && typeof typed === 'string' ? [typed] : typed);

@@ -23,6 +23,8 @@ export interface SourceFile {
 /** A set of files named on the command line. */
 export interface Source {
   readonly pack: string;
+  /** Where its files are named from. */
+  readonly root?: string;
   /** Streams the files; nothing is held in memory. */
   files(): AsyncIterable<SourceFile>;
 }
@@ -38,27 +40,45 @@ const IMAGE = /\.(jpe?g|jpe|png|webp|avif|tiff?)$/i;
  */
 export async function resolveSources(names: readonly string[], licences: readonly string[] | null): Promise<Source[]> {
   const sources = await Promise.all(names.map(resolveSource));
+  refuseNamesakes(sources);
   return licences ? sources.map(source => onlyLicences(source, licences)) : sources;
+}
+
+/** Ids are made from a source's name and the path in it, so two sources of one name would be taken for one. */
+function refuseNamesakes(sources: readonly Source[]): void {
+  const roots = new Map<string, string>();
+  for (const { pack, root } of sources) {
+    if (root === undefined) continue;
+    const other = roots.get(pack) ?? root;
+    if (other !== root) {
+      throw new UsageError(
+        `two sources are called "${pack}": ${other} and ${root}; name a folder above both, or rename one`,
+      );
+    }
+    roots.set(pack, root);
+  }
 }
 
 async function resolveSource(name: string): Promise<Source> {
   const packs = (await listPacks()).filter(({ pack }) => pack.kind === 'photos');
   const pack = packs.find(summary => summary.pack.id === name);
   if (pack) return packSource(pack);
-  if (glob.isDynamicPattern(name)) return globSource(name);
+  // What is there goes first: a folder may have brackets in its name.
   const facts = await stat(name).catch(() => undefined);
   if (facts?.isDirectory()) return folderSource(name);
   if (facts?.isFile()) return IMAGE.test(name) ? imageSource(name) : listSource(name);
+  if (name !== '' && glob.isDynamicPattern(name)) return globSource(name);
   const ids = packs.map(summary => summary.pack.id);
   throw new UsageError(
     `expected an asset pack (${ids.join(', ')}), folder, glob, image or list file, got "${name}"${didYouMean(name, ids)}`,
   );
 }
 
-function packSource({ pack: { id }, state }: PackSummary): Source {
+function packSource({ pack: { id }, state, folder }: PackSummary): Source {
   if (state === 'not added') throw new UsageError(`asset pack ${id} is not here yet: npm run assets -- add ${id}`);
   return {
     pack: id,
+    root: folder,
     async *files() {
       for await (const { path, file } of packFiles(id)) {
         const { licence, author, url } = file;
@@ -74,6 +94,7 @@ function folderSource(folder: string): Source {
   const root = resolve(folder);
   return {
     pack: basename(root),
+    root,
     async *files() {
       // A folder that may not be entered is like a file that may not be read: it costs what it holds.
       for await (const entry of glob.stream(IMAGES, { cwd: root, suppressErrors: true })) {
@@ -88,6 +109,7 @@ function globSource(pattern: string): Source {
   const root = resolve(staticBase(pattern));
   return {
     pack: basename(root),
+    root,
     async *files() {
       for await (const entry of glob.stream(pattern, { absolute: true, suppressErrors: true })) {
         const path = String(entry);
@@ -100,13 +122,14 @@ function globSource(pattern: string): Source {
 /** The folders of a glob before its first special part. */
 function staticBase(pattern: string): string {
   const parts = pattern.split('/');
-  const special = parts.findIndex(part => glob.isDynamicPattern(part));
+  const special = parts.findIndex(part => /[*?[{\\]|[!+@]?\(|^!/.test(part));
   return parts.slice(0, special).join('/') || (isAbsolute(pattern) ? '/' : '.');
 }
 
 function imageSource(path: string): Source {
   return {
     pack: basename(dirname(resolve(path))),
+    root: dirname(resolve(path)),
     async *files() {
       yield { path: resolve(path), file: basename(path), ...unknown };
     },
@@ -117,6 +140,7 @@ function listSource(list: string): Source {
   const root = dirname(resolve(list));
   return {
     pack: basename(list, extname(list)),
+    root: resolve(list),
     async *files() {
       for await (const line of createInterface({
         input: createReadStream(list),
@@ -133,7 +157,7 @@ function listSource(list: string): Source {
 function onlyLicences(source: Source, licences: readonly string[]): Source {
   const allowed = new Set(licences.map(id => id.toLowerCase()));
   return {
-    pack: source.pack,
+    ...source,
     async *files() {
       for await (const file of source.files()) {
         if (file.licence !== null && allowed.has(file.licence.toLowerCase())) yield file;

@@ -5,6 +5,7 @@ import { asInputFault, InputFault } from './faults.ts';
 
 /** What `--photos` takes, by the name libvips gives the format (AVIF is a kind of HEIF). */
 const FORMATS = new Set(['jpeg', 'png', 'webp', 'heif', 'tiff']);
+const EXPECTED = 'expected JPEG, PNG, WebP, AVIF or TIFF';
 
 /** 250 megapixels: above any camera, below what a decompression bomb needs to hurt. */
 export const MAX_PIXELS = 250_000_000;
@@ -25,12 +26,13 @@ export async function openPhoto(path: string, maxPixels = MAX_PIXELS): Promise<P
   const bytes = await readFile(path).catch(error => {
     throw asInputFault(error, 'cannot read');
   });
+  if (bytes.length === 0) throw new InputFault(`${EXPECTED}, got an empty file`);
   const { format, autoOrient } = await sharp(bytes, { limitInputPixels: false })
     .metadata()
     .catch(error => {
       throw decodeFault(error);
     });
-  if (!FORMATS.has(format)) throw new InputFault(`expected JPEG, PNG, WebP, AVIF or TIFF, got ${format}`);
+  if (!FORMATS.has(format)) throw new InputFault(`${EXPECTED}, got ${format}`);
   const { width, height } = autoOrient;
   if (width * height > maxPixels) throw new InputFault(`${width}×${height} exceeds the limit of ${maxPixels} pixels`);
   return { bytes, width, height };
@@ -69,9 +71,13 @@ export async function decodePhoto(photo: Photo, options: { window?: Box; shortSi
   return { width: info.width, height: info.height, data };
 }
 
-/** libvips speaks of the data it reads, except where it has no memory left. */
-function decodeFault(error: unknown): Error {
+/**
+ * libvips' error as an {@link InputFault}: it speaks of the data it reads, except where it has no memory left (libheif's limits
+ * are named alike, and are not).
+ */
+export function decodeFault(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
-  if (/memory|alloc/i.test(message)) return error as Error;
+  if (/memory|alloc/i.test(message) && !/security limit/i.test(message)) return error as Error;
+  if (/unsupported image format/.test(message)) return new InputFault(`${EXPECTED}, got no picture`);
   return new InputFault(message.split('\n')[0]!);
 }

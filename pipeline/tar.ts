@@ -84,7 +84,7 @@ export async function* readTar(path: string): AsyncGenerator<TarMember> {
       if (bytesRead < BLOCK || header.toString('latin1', 257, 262) !== 'ustar') {
         throw new Error(`${path}: expected a tar header at byte ${at}; the shard is damaged`);
       }
-      const name = header.toString('latin1', 0, header.indexOf(0));
+      const name = header.toString('latin1', 0, 100).split('\0', 1)[0]!;
       const size = Number.parseInt(header.toString('latin1', 124, 135), 8);
       yield { name, offset: at + BLOCK, size };
       at += entryBytes(size);

@@ -26,7 +26,11 @@ const image = {
 export const shapes2dRecipe = z.strictObject({
   ...image,
   conditions: z
-    .array(z.union([z.enum(keys(SHAPE_CONDITIONS)), shapeConditionSchema]))
+    .array(
+      z.union([z.enum(keys(SHAPE_CONDITIONS)), shapeConditionSchema], {
+        error: 'expected a name of Table 1 or {source, background, shape, rotated}',
+      }),
+    )
     .min(1)
     .describe('one is drawn for each image: a name of Table 1, or {source, background, shape, rotated}')
     .refine(list => new Set(list.map(c => shapeConditionOf(c).source)).size === 1, {
@@ -40,7 +44,11 @@ export type Shapes2dRecipe = z.infer<typeof shapes2dRecipe>;
 export const textures2dRecipe = z.strictObject({
   ...image,
   conditions: z
-    .array(z.union([z.enum(keys(TEXTURE_CONDITIONS)), textureConditionSchema]))
+    .array(
+      z.union([z.enum(keys(TEXTURE_CONDITIONS)), textureConditionSchema], {
+        error: 'expected a name of Table 3 or {background, shape}',
+      }),
+    )
     .min(1)
     .describe('one is drawn for each image: a name of Table 3, or {background, shape}'),
 });

@@ -7,12 +7,14 @@ import { didYouMean, UsageError } from '../pipeline/usage-error.ts';
 import { readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
 
+const ACTIONS = ['list', 'verify', 'add'];
+
 export const assetsCommand: CommandModule = {
-  command: 'assets <action> [pack]',
+  command: 'assets [action] [pack]',
   describe: 'list, verify and add asset packs',
   builder: argv =>
     argv
-      .positional('action', { type: 'string', choices: ['list', 'verify', 'add'] as const, describe: 'what to do' })
+      .positional('action', { type: 'string', describe: `what to do: ${ACTIONS.join(', ')}` })
       .positional('pack', { type: 'string', describe: 'asset pack id; verify takes all packs without one' })
       .example('$0 assets list', 'packs, their licences, and whether they are here')
       .example('$0 assets add debian-photos', 'fetch about 300 photographs from Debian packages')
@@ -29,6 +31,10 @@ export const assetsCommand: CommandModule = {
       case 'add':
         if (!chosen) throw new UsageError(`assets add: expected a pack: ${ids(all).join(', ')}`);
         return add(chosen);
+      default: {
+        const action = String(parsed.action ?? '');
+        throw new UsageError(`assets: expected ${ACTIONS.join(', ')}, got "${action}"${didYouMean(action, ACTIONS)}`);
+      }
     }
   },
 };

@@ -1,6 +1,6 @@
 import type { Argv, Options } from 'yargs';
 import { checkValues, type Option, type OptionTable, type OptionValues } from '../pipeline/options.ts';
-import { didYouMean, UsageError } from '../pipeline/usage-error.ts';
+import { didYouMean, invalidValue, UsageError } from '../pipeline/usage-error.ts';
 
 /** Gives yargs a table of options. Values arrive as text and are checked by {@link readOptions}, so messages read alike. */
 export function addOptions<T>(argv: Argv<T>, table: OptionTable): Argv<T> {
@@ -21,6 +21,15 @@ function yargsOption(option: Option): Options {
   }
 }
 
+/** yargs takes whatever stands behind `--switch=` for false unless it is "true"; that must not start a run. */
+export function checkSwitches(words: readonly string[], table: OptionTable): void {
+  for (const word of words) {
+    const [, name, value] = /^--(?:no-)?([\w-]+)=(.*)$/.exec(word) ?? [];
+    if (name === undefined || !Object.hasOwn(table, name) || table[name]!.type !== 'switch') continue;
+    if (value !== 'true' && value !== 'false') throw invalidValue(`--${name}`, table[name]!.expects, value);
+  }
+}
+
 /** Names that yargs puts into every result. */
 const YARGS_NAMES = new Set(['_', '$0', 'help', 'h', 'version']);
 
@@ -37,7 +46,7 @@ export function readOptions<Table extends OptionTable>(
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(parsed)) {
     if (YARGS_NAMES.has(name) || positionals.includes(name) || value === undefined) continue;
-    if (!(name in table)) {
+    if (!Object.hasOwn(table, name)) {
       throw new UsageError(`unknown option --${name}${didYouMean(name, Object.keys(table))}; see --help`);
     }
     if (table[name]!.type !== 'list' && Array.isArray(value)) {
@@ -52,5 +61,6 @@ export function readOptions<Table extends OptionTable>(
 
 /** yargs' own complaints (missing arguments, unknown commands) as usage errors. */
 export function failUsage(message: string | undefined, error: Error | undefined): never {
-  throw error ?? new UsageError(message ?? 'wrong usage; see --help');
+  if (error && error.name !== 'YError') throw error;
+  throw new UsageError(message ?? 'wrong usage; see --help');
 }

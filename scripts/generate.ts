@@ -7,7 +7,7 @@ import { GENERATE_OPTIONS } from '../pipeline/generate-options.ts';
 import { writePreview } from '../pipeline/preview.ts';
 import { bytesText, duration, makeProgress } from '../pipeline/progress.ts';
 import { shownPath } from '../pipeline/run-folder.ts';
-import { addOptions, readOptions } from './command-options.ts';
+import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
 
 export const generateCommand: CommandModule = {
@@ -20,6 +20,7 @@ export const generateCommand: CommandModule = {
       .example('$0 generate --shapes 5000 --photos "/data/**/*.jpg" --dry-run', 'what it would take')
       .example('$0 generate --recipe my.yaml --seed 7 --out out/mine', 'own ranges and conditions'),
   handler: async parsed => {
+    checkSwitches(process.argv.slice(2), GENERATE_OPTIONS);
     const flags = readOptions(GENERATE_OPTIONS, parsed);
     const configuration = await configure(flags);
     const settings: RunSettings = {

@@ -5,7 +5,7 @@ import { UsageError } from '../pipeline/usage-error.ts';
 import { readOptions } from './command-options.ts';
 
 export const previewCommand: CommandModule = {
-  command: 'preview <run>',
+  command: 'preview [run]',
   describe: 'write contact sheets and a small HTML page for a run',
   builder: argv =>
     argv
@@ -13,6 +13,7 @@ export const previewCommand: CommandModule = {
       .example('$0 preview out/last-40-s1', 'pictures of what the run holds so far'),
   handler: async parsed => {
     readOptions({}, parsed, ['run']);
+    if (parsed.run === undefined) throw new UsageError('preview: expected a run folder, such as out/last-40-s1');
     const folder = new RunFolder(String(parsed.run));
     if (!(await folder.record())) throw new UsageError(`expected a run folder, found no run.json in ${parsed.run}`);
     for (const { title, caption, file } of await writePreview(folder)) {

@@ -97,7 +97,7 @@ describe('checkValues', () => {
   });
 
   // A name that every object has is found in the table.
-  it.fails.each(['constructor', 'toString'])('knows no option %s', name => {
+  it.each(['constructor', 'toString'])('knows no option %s', name => {
     expect(() => check({ [name]: '1' })).toThrow(UsageError);
   });
 });
