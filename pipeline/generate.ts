@@ -1,17 +1,15 @@
-import { mkdtemp, rm, stat, statfs } from 'node:fs/promises';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { availableParallelism, platform, release, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 import { type Bank, bankShardName, finalizeBank, openBank } from './bank.ts';
-import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
-import { buildPhotoIndex, digestSources, PhotoIndex } from './photo-index.ts';
-import { resolveSources, type Source } from './photo-sources.ts';
+import { finishedBankFolder, Inputs } from './inputs.ts';
 import type { Progress } from './progress.ts';
 import { RunFolder, type RunRecord } from './run-folder.ts';
 import { runShards } from './run-shards.ts';
 import { type BankItem, readSidecar, type Sidecar } from './shard-writer.ts';
-import type { BankKind, Banks, Estimate, IndexName, PlanContext, Stage } from './stage.ts';
+import type { BankKind, Banks, Estimate, PlanContext, Stage } from './stage.ts';
 import type { StageName } from './stage-names.ts';
 import { STAGES } from './stages.ts';
 import { UsageError } from './usage-error.ts';
@@ -63,19 +61,6 @@ export async function stagesOf(configuration: Configuration): Promise<StageName[
   ];
 }
 
-/** Folder of a finished bank that a bank option names: a run, or the bank's own folder; undefined for other folders. */
-async function finishedBankFolder(value: string, kind?: BankKind): Promise<string | undefined> {
-  const { path } = parseBankSource(value);
-  const kinds: BankKind[] = kind ? [kind] : ['shapes', 'textures'];
-  for (const folder of [path, ...kinds.map(k => join(path, 'banks', k))]) {
-    if (await stat(join(folder, 'index.bin')).catch(() => undefined)) return resolve(folder);
-  }
-  if (await stat(join(path, 'run.json')).catch(() => undefined)) {
-    throw new UsageError(`${path} is a run whose bank is not finished: continue it first`);
-  }
-  return undefined;
-}
-
 /** Makes what is missing of a run. @throws UsageError, or the environment's error; the run folder stays resumable. */
 export async function generate(
   configuration: Configuration,
@@ -85,7 +70,7 @@ export async function generate(
 ): Promise<Outcome> {
   const folder = new RunFolder(settings.out);
   if (settings.fresh) await folder.clear();
-  const inputs = new Inputs(configuration, path => folder.at(path), progress);
+  const inputs = new Inputs(configuration, folder, folder.path, progress);
   const names = await stagesOf(configuration);
   const before = await folder.record();
   await folder.begin({
@@ -115,8 +100,7 @@ export async function plan(
   const folder = new RunFolder(settings.out);
   const scratch = await mkdtemp(join(tmpdir(), 'shapemill-plan-'));
   try {
-    const existing = (await folder.record()) && !settings.fresh;
-    const inputs = new Inputs(configuration, path => (existing ? folder.at(path) : join(scratch, path)), progress);
+    const inputs = new Inputs(configuration, folder, scratch, progress);
     const planned: PlannedStage[] = [];
     for (const name of await stagesOf(configuration)) {
       const stage = STAGES[name];
@@ -135,88 +119,6 @@ export async function freeBytes(path: string): Promise<number> {
     const facts = await statfs(at).catch(() => undefined);
     if (facts) return facts.bavail * facts.bsize;
   }
-}
-
-/** The outside files of a run: their lists, and the banks of other runs. */
-class Inputs {
-  readonly #configuration: Configuration;
-  readonly #place: (path: string) => string;
-  readonly #progress: Progress;
-  readonly #indexes = new Map<IndexName, Promise<PhotoIndex>>();
-
-  constructor(configuration: Configuration, place: (path: string) => string, progress: Progress) {
-    this.#configuration = configuration;
-    this.#place = place;
-    this.#progress = progress;
-  }
-
-  /** A list, made when it is not there yet. */
-  index(name: IndexName): Promise<PhotoIndex> {
-    let index = this.#indexes.get(name);
-    if (!index) {
-      index = this.#openOrBuild(name);
-      this.#indexes.set(name, index);
-    }
-    return index;
-  }
-
-  /** A bank of another run, when that is what the option names. */
-  async foreignBank(kind: BankKind): Promise<Bank | undefined> {
-    const value = kind === 'shapes' ? this.#configuration.shapeBank : this.#configuration.textureBank;
-    const folder = value === null ? undefined : await finishedBankFolder(value, kind);
-    return folder === undefined ? undefined : openBank(folder);
-  }
-
-  /** Makes all lists that the stages read, and tells the digests of all inputs. */
-  async prepare(stages: readonly StageName[]): Promise<Record<string, string>> {
-    return this.#digests(stages, async name => (await this.index(name)).facts.digest);
-  }
-
-  /** The digests of all inputs as they are now, whatever the lists say. */
-  async digests(stages: readonly StageName[]): Promise<Record<string, string>> {
-    return this.#digests(stages, async name => digestSources(await this.#sources(name)));
-  }
-
-  async #digests(stages: readonly StageName[], digest: (name: IndexName) => Promise<string>) {
-    const digests: Record<string, string> = {};
-    for (const name of indexesOf(stages)) digests[name] = await digest(name);
-    for (const kind of ['shapes', 'textures'] as const) {
-      const bank = await this.foreignBank(kind);
-      if (bank) digests[`${kind} bank`] = bank.digest;
-    }
-    return digests;
-  }
-
-  #sources(name: IndexName): Promise<Source[]> {
-    const { photos, shapeBank, textureBank, licences } = this.#configuration;
-    if (name === 'photos') return resolveSources(photos, licences);
-    return resolveSources([parseBankSource((name === 'shape-files' ? shapeBank : textureBank)!).path], null);
-  }
-
-  async #openOrBuild(name: IndexName): Promise<PhotoIndex> {
-    const folder = this.#place(name);
-    const existing = await PhotoIndex.open(folder);
-    const index =
-      existing ??
-      (await buildPhotoIndex(folder, await this.#sources(name), this.#configuration.seed, files =>
-        this.#progress.count('files indexed', files),
-      ));
-    if (index.facts.files === 0) {
-      throw new UsageError(`${name}: expected JPEG, PNG, WebP, AVIF or TIFF files, found none`);
-    }
-    return index;
-  }
-}
-
-/** The lists that stages read. */
-function indexesOf(stages: readonly StageName[]): IndexName[] {
-  const lists: Partial<Record<StageName, IndexName>> = {
-    'extract-shapes': 'photos',
-    'extract-textures': 'photos',
-    'import-shapes': 'shape-files',
-    'import-textures': 'texture-files',
-  };
-  return [...new Set(stages.flatMap(stage => lists[stage] ?? []))];
 }
 
 /** A run in progress: runs stages one after the other and keeps the banks they finish. */

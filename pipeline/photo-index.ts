@@ -1,8 +1,10 @@
-import { type FileHandle, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { hash128, hashId, hashUnit } from '../sampling/hash.ts';
 import type { Source } from './photo-sources.ts';
+import { isAlive } from './process-alive.ts';
 import { writeDurably } from './shard-writer.ts';
 import type { Split } from './splits.ts';
 
@@ -105,7 +107,8 @@ const BUCKETS = 256;
 
 /**
  * Indexes sources into `folder`: one pass spreads the files over 256 buckets on disk by the first byte of their seeded
- * hash, a second sorts each bucket in memory. A file that is named twice counts once.
+ * hash, a second sorts each bucket in memory. A file that is named twice counts once. The folder gets its name when it is
+ * complete.
  * @param onProgress called now and then with the number of files seen.
  */
 export async function buildPhotoIndex(
@@ -114,9 +117,11 @@ export async function buildPhotoIndex(
   seed: number,
   onProgress: (files: number) => void = () => {},
 ): Promise<PhotoIndex> {
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  const buckets = new Buckets(folder);
+  await removeAbandoned(folder);
+  const partial = `${folder}.${hostname()}-${process.pid}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  const buckets = new Buckets(partial);
   await buckets.open();
   let digest: string;
   try {
@@ -124,9 +129,24 @@ export async function buildPhotoIndex(
   } finally {
     await buckets.close();
   }
-  const facts = { ...(await collect(folder)), digest, sources: sources.map(({ pack }) => ({ pack })) };
-  await writeDurably(join(folder, 'index.json'), JSON.stringify(facts));
+  const facts = { ...(await collect(partial)), digest, sources: sources.map(({ pack }) => ({ pack })) };
+  await writeDurably(join(partial, 'index.json'), JSON.stringify(facts));
+  await rename(partial, folder).catch(async error => {
+    // Another process of this run was first; its list is the same.
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    await rm(partial, { recursive: true, force: true });
+  });
   return (await PhotoIndex.open(folder))!;
+}
+
+/** Removes what processes of this machine that are gone had begun. */
+async function removeAbandoned(folder: string): Promise<void> {
+  const start = `${basename(folder)}.${hostname()}-`;
+  for (const name of await readdir(dirname(folder)).catch(() => [])) {
+    if (!name.startsWith(start) || !name.endsWith('.partial')) continue;
+    const pid = Number(name.slice(start.length, -'.partial'.length));
+    if (!isAlive(pid)) await rm(join(dirname(folder), name), { recursive: true, force: true });
+  }
 }
 
 const bucketPath = (folder: string, bucket: number) => join(folder, `bucket-${bucket}.partial`);

@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { BankFacts } from './bank.ts';
+import { isAlive } from './process-alive.ts';
 import { writeDurably } from './shard-writer.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -148,15 +149,6 @@ async function readJson(path: string): Promise<unknown> {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch {
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return pid !== process.pid;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -50,9 +50,10 @@ export async function renderInstance(task: Task2d, kind: Subset2d, banks: Requir
   const instance = await firstUsable(task.items, banks[kind.instanceBank], kind.instanceBank, faults);
   if (!instance) return { bytes: new Uint8Array(0), samples: 0, faults, counts: { 'instances-lost': 1 } };
   const shared = kind.sharesShape ? await drawSharedShape(task, kind, banks, faults) : undefined;
+  const canvas = new Canvas();
   const files: TarFile[] = [];
   for (let variation = 0; variation < task.variations; variation++) {
-    files.push(...(await renderVariation(task, kind, banks, { ...instance, shared }, variation, faults)));
+    files.push(...(await renderVariation(task, kind, banks, { ...instance, shared, canvas }, variation, faults)));
   }
   return { bytes: encodeTar(files).bytes, samples: task.variations, faults, counts: {} };
 }
@@ -92,11 +93,37 @@ function damaged(name: string): Error {
   return new Error(`${name}: ${MAX_ATTEMPTS} draws met broken bank items; the bank is damaged`);
 }
 
+/** What the images of an instance have in common while they are made. */
+interface Instance {
+  readonly item: number;
+  /** The shape, where it is the instance. */
+  readonly mask: Mask | undefined;
+  /** The shape that all images share, where the condition says so. */
+  readonly shared: number | undefined;
+  readonly canvas: Canvas;
+}
+
+/** Buffers that one image after the other is drawn into: megabytes that need not be new each time. */
+class Canvas {
+  #coverage = new Uint8Array(0);
+  #pixels = new Uint8Array(0);
+
+  coverage(size: number): Uint8Array<ArrayBuffer> {
+    if (this.#coverage.length !== size * size) this.#coverage = new Uint8Array(size * size);
+    return this.#coverage;
+  }
+
+  pixels(size: number): Uint8Array {
+    if (this.#pixels.length !== size * size * 3) this.#pixels = new Uint8Array(size * size * 3);
+    return this.#pixels;
+  }
+}
+
 async function renderVariation(
   task: Task2d,
   kind: Subset2d,
   banks: Required<Banks>,
-  instance: { readonly item: number; readonly mask: Mask | undefined; readonly shared: number | undefined },
+  instance: Instance,
   variation: number,
   faults: Fault[],
 ): Promise<TarFile[]> {
@@ -107,7 +134,7 @@ async function renderVariation(
     const drawn = new DrawnItems(task, kind, banks, instance);
     const { scene, condition } = kind.sample(rng(kind.seed, kind.subset, name, attempt), self, drawn);
     try {
-      const rendered = await renderScene(scene, kind.quality, drawn, instance.mask);
+      const rendered = await renderScene(scene, kind.quality, drawn, instance);
       const label = encodeLabel(sample2dLabelSchema, {
         key,
         subset: kind.subset,
@@ -135,7 +162,7 @@ async function renderVariation(
   throw damaged(key);
 }
 
-async function renderScene(scene: Scene2d, quality: number, drawn: DrawnItems, instanceMask: Mask | undefined) {
+async function renderScene(scene: Scene2d, quality: number, drawn: DrawnItems, { mask, canvas }: Instance) {
   const sources: Sample2dLabel['sources'] = [];
   const read = async (role: 'shape' | 'fill' | 'background', id: string) => {
     const { bank, item } = drawn.find(id);
@@ -150,10 +177,12 @@ async function renderScene(scene: Scene2d, quality: number, drawn: DrawnItems, i
     return paintPixels(paint, await decodeCrop(image, size, paint, scene.size));
   };
   const shape = await read('shape', scene.shape.id);
-  const coverage = renderCoverage(instanceMask ?? (await decodeMask(shape.image)), scene.placement, scene.size);
+  const { size } = scene;
+  const drawnMask = mask ?? (await decodeMask(shape.image));
+  const coverage = renderCoverage(drawnMask, scene.placement, size, canvas.coverage(size));
   const fill = await pixels('fill', scene.fill);
   const background = await pixels('background', scene.background);
-  const jpg = await encodeJpeg(composite(fill, background, coverage), quality);
+  const jpg = await encodeJpeg(composite(fill, background, coverage, canvas.pixels(size)), quality);
   return { jpg, mask: await encodeGrey(coverage), facts: coverageFacts(coverage), sources };
 }
 

@@ -23,10 +23,16 @@ export function paintPixels(paint: Paint, crop: RgbImage | undefined): PaintPixe
 /**
  * Lays `fill` over `background` by `coverage` (all of one square size). Fill and background are whole images, so an edge
  * pixel mixes two real colours: there is no third one that could show as a halo.
+ * @param canvas takes the result where the background's own pixels cannot; new when left out.
  */
-export function composite(fill: PaintPixels, background: PaintPixels, coverage: GreyImage): RgbImage {
+export function composite(
+  fill: PaintPixels,
+  background: PaintPixels,
+  coverage: GreyImage,
+  canvas?: Uint8Array,
+): RgbImage {
   const size = coverage.width;
-  const data = painted(background, size);
+  const data = painted(background, size, canvas);
   const walked = walk(fill, size);
   for (let top = 0; top < size; top += BLOCK) {
     for (let left = 0; left < size; left += BLOCK) layBlock(data, walked, coverage.data, size, left, top);
@@ -120,10 +126,10 @@ function walk(paint: PaintPixels, size: number): Walk {
 }
 
 /** A paint as an image. A crop that need not be turned becomes the image itself: nobody else holds it. */
-function painted(paint: PaintPixels, size: number): Uint8Array {
+function painted(paint: PaintPixels, size: number, canvas?: Uint8Array): Uint8Array {
   const walked = walk(paint, size);
   if (paint.kind === 'texture' && paint.quarterTurns === 0) return walked.pixels;
-  const data = new Uint8Array(size * size * 3);
+  const data = canvas ?? new Uint8Array(size * size * 3);
   for (let top = 0; top < size; top += BLOCK) {
     for (let left = 0; left < size; left += BLOCK) copyBlock(data, walked, size, left, top);
   }

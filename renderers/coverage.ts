@@ -7,9 +7,15 @@ import type { Placement } from '../scenes/scene2d.ts';
  * The shape's outline is the 0.5 level of its bilinearly interpolated mask (pixel centres at half-integers, nothing
  * outside), so that an enlarged shape has slanted edges and no stairs. Coverage is counted on 16 sub-samples, but only
  * where the outline can pass: a summed-area table tells which tiles and pixels see nothing but shape or background.
+ * @param data takes the result, `size` × `size`; new when left out.
  */
-export function renderCoverage(mask: Mask, placement: Placement, size: number): GreyImage {
-  const image: GreyImage = { width: size, height: size, data: new Uint8Array(size * size) };
+export function renderCoverage(
+  mask: Mask,
+  placement: Placement,
+  size: number,
+  data = new Uint8Array(size * size),
+): GreyImage {
+  const image: GreyImage = { width: size, height: size, data: data.fill(0) };
   const tables = tablesOf(mask);
   const view = viewOf(mask, placement);
   const { left, top, right, bottom } = touchedTiles(mask, placement, size);
@@ -30,15 +36,19 @@ export interface CoverageFacts {
 
 export function coverageFacts({ width, height, data }: GreyImage): CoverageFacts {
   let [area, left, top, right, bottom] = [0, width, height, -1, -1];
-  for (let row = 0, i = 0; row < height; row++) {
-    for (let column = 0; column < width; column++, i++) {
-      if (data[i]! < 128) continue;
-      area++;
-      if (column < left) left = column;
-      if (column > right) right = column;
-      if (row < top) top = row;
-      bottom = row;
-    }
+  for (let row = 0; row < height; row++) {
+    const start = row * width;
+    let first = start;
+    const end = start + width;
+    while (first < end && data[first]! < 128) first++;
+    if (first === end) continue;
+    let last = end - 1;
+    while (data[last]! < 128) last--;
+    for (let i = first; i <= last; i++) area += data[i]! >> 7;
+    left = Math.min(left, first - start);
+    right = Math.max(right, last - start);
+    top = Math.min(top, row);
+    bottom = row;
   }
   const box =
     area === 0
@@ -97,7 +107,7 @@ interface MaskView {
   readonly y0: number;
   readonly cos: number;
   readonly sin: number;
-  /** The sub-samples of a pixel, as steps in the mask from its upper left corner. */
+  /** The sub-samples of a pixel, as steps in the mask from its upper left corner, in 16ths of a mask pixel. */
   readonly stepsX: Float64Array;
   readonly stepsY: Float64Array;
 }
@@ -111,8 +121,8 @@ function viewOf({ width, height }: Mask, { rotation, scale, center }: Placement)
     y0: height / 2 - cos * center[1] + sin * center[0],
     cos,
     sin,
-    stepsX: SAMPLE_X.map((x, i) => cos * x + sin * SAMPLE_Y[i]!),
-    stepsY: SAMPLE_Y.map((y, i) => cos * y - sin * SAMPLE_X[i]!),
+    stepsX: SAMPLE_X.map((x, i) => 16 * (cos * x + sin * SAMPLE_Y[i]!)),
+    stepsY: SAMPLE_Y.map((y, i) => 16 * (cos * y - sin * SAMPLE_X[i]!)),
   };
 }
 
@@ -149,12 +159,15 @@ function drawTile(image: GreyImage, tables: MaskTables, view: MaskView, left: nu
   }
 }
 
+/** Added before cutting off the fraction, so that negative numbers round down too. No placed mask lies further out. */
+const BIAS = 1 << 20;
+
 /** 255 or 0 where all of the mask within `reach` of (x, y) is set or clear, else MIXED. */
 function seenValue({ width, height, sums }: MaskTables, x: number, y: number, reach: number): 0 | 255 | typeof MIXED {
-  const x0 = Math.floor(x - reach);
-  const x1 = Math.ceil(x + reach);
-  const y0 = Math.floor(y - reach);
-  const y1 = Math.ceil(y + reach);
+  const x0 = ((x - reach + BIAS) | 0) - BIAS;
+  const x1 = ((x + reach + BIAS) | 0) - BIAS + 1;
+  const y0 = ((y - reach + BIAS) | 0) - BIAS;
+  const y1 = ((y + reach + BIAS) | 0) - BIAS + 1;
   const left = Math.max(x0, 0);
   const right = Math.min(x1, width);
   const top = Math.max(y0, 0);
@@ -168,22 +181,26 @@ function seenValue({ width, height, sums }: MaskTables, x: number, y: number, re
 }
 
 /** Coverage of one pixel of the image, 0–255. */
-function pixelCoverage(tables: MaskTables, view: MaskView, column: number, row: number): number {
-  const { width, height, corners } = tables;
-  const { cos, sin, stepsX, stepsY } = view;
-  // Meeting point (c, r) lies half a pixel up and left of pixel (c, r)'s centre: hence the half.
-  const x = view.x0 + cos * column + sin * row + 0.5;
-  const y = view.y0 + cos * row - sin * column + 0.5;
+function pixelCoverage(
+  { width, height, corners }: MaskTables,
+  { x0, y0, cos, sin, stepsX, stepsY }: MaskView,
+  column: number,
+  row: number,
+): number {
+  // In 16ths of a mask pixel. Meeting point (c, r) lies half a pixel up and left of pixel (c, r)'s centre: hence the 8.
+  const x = 16 * (x0 + cos * column + sin * row) + 8;
+  const y = 16 * (y0 + cos * row - sin * column) + 8;
+  const stride = width + 1;
+  const right = 16 * stride;
+  const bottom = 16 * (height + 1);
   let inside = 0;
   for (let i = 0; i < SAMPLES; i++) {
     const u = x + stepsX[i]!;
     const v = y + stepsY[i]!;
-    if (u < 0 || v < 0) continue;
+    if (u < 0 || v < 0 || u >= right || v >= bottom) continue;
     const c = u | 0;
     const r = v | 0;
-    if (c > width || r > height) continue;
-    const place = ((((v - r) * 16) | 0) << 4) | (((u - c) * 16) | 0);
-    inside += INSIDE[(corners[r * (width + 1) + c]! << 8) | place]!;
+    inside += INSIDE[(corners[(r >> 4) * stride + (c >> 4)]! << 8) | ((r & 15) << 4) | (c & 15)]!;
   }
   return Math.round((inside * 255) / SAMPLES);
 }

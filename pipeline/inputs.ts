@@ -1,0 +1,109 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Bank, openBank } from './bank.ts';
+import { parseBankSource } from './bank-stage.ts';
+import type { Configuration } from './configuration.ts';
+import { buildPhotoIndex, digestSources, PhotoIndex } from './photo-index.ts';
+import { resolveSources, type Source } from './photo-sources.ts';
+import type { Progress } from './progress.ts';
+import type { RunFolder } from './run-folder.ts';
+import type { BankKind, IndexName } from './stage.ts';
+import type { StageName } from './stage-names.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The outside files of a run: their lists, and the banks of other runs. */
+export class Inputs {
+  readonly #configuration: Configuration;
+  readonly #folder: RunFolder;
+  readonly #scratch: string;
+  readonly #progress: Progress;
+  readonly #indexes = new Map<IndexName, Promise<PhotoIndex>>();
+
+  /** @param scratch where lists are made that the run folder does not hold: the run folder itself, but for a mere plan. */
+  constructor(configuration: Configuration, folder: RunFolder, scratch: string, progress: Progress) {
+    this.#configuration = configuration;
+    this.#folder = folder;
+    this.#scratch = scratch;
+    this.#progress = progress;
+  }
+
+  /** A list, made when it is not there yet. */
+  index(name: IndexName): Promise<PhotoIndex> {
+    let index = this.#indexes.get(name);
+    if (!index) {
+      index = this.#openOrBuild(name);
+      this.#indexes.set(name, index);
+    }
+    return index;
+  }
+
+  /** A bank of another run, when that is what the option names. */
+  async foreignBank(kind: BankKind): Promise<Bank | undefined> {
+    const value = kind === 'shapes' ? this.#configuration.shapeBank : this.#configuration.textureBank;
+    const folder = value === null ? undefined : await finishedBankFolder(value, kind);
+    return folder === undefined ? undefined : openBank(folder);
+  }
+
+  /** Makes all lists that the stages read, and tells the digests of all inputs. */
+  async prepare(stages: readonly StageName[]): Promise<Record<string, string>> {
+    return this.#digests(stages, async name => (await this.index(name)).facts.digest);
+  }
+
+  /** The digests of all inputs as they are now, whatever the lists say. */
+  async digests(stages: readonly StageName[]): Promise<Record<string, string>> {
+    return this.#digests(stages, async name => digestSources(await this.#sources(name)));
+  }
+
+  async #digests(stages: readonly StageName[], digest: (name: IndexName) => Promise<string>) {
+    const digests: Record<string, string> = {};
+    for (const name of indexesOf(stages)) digests[name] = await digest(name);
+    for (const kind of ['shapes', 'textures'] as const) {
+      const bank = await this.foreignBank(kind);
+      if (bank) digests[`${kind} bank`] = bank.digest;
+    }
+    return digests;
+  }
+
+  #sources(name: IndexName): Promise<Source[]> {
+    const { photos, shapeBank, textureBank, licences } = this.#configuration;
+    if (name === 'photos') return resolveSources(photos, licences);
+    return resolveSources([parseBankSource((name === 'shape-files' ? shapeBank : textureBank)!).path], null);
+  }
+
+  async #openOrBuild(name: IndexName): Promise<PhotoIndex> {
+    const existing = await PhotoIndex.open(this.#folder.at(name));
+    const index =
+      existing ??
+      (await buildPhotoIndex(join(this.#scratch, name), await this.#sources(name), this.#configuration.seed, files =>
+        this.#progress.count('files indexed', files),
+      ));
+    if (index.facts.files === 0) {
+      throw new UsageError(`${name}: expected JPEG, PNG, WebP, AVIF or TIFF files, found none`);
+    }
+    return index;
+  }
+}
+
+/** The lists that stages read. */
+function indexesOf(stages: readonly StageName[]): IndexName[] {
+  const lists: Partial<Record<StageName, IndexName>> = {
+    'extract-shapes': 'photos',
+    'extract-textures': 'photos',
+    'import-shapes': 'shape-files',
+    'import-textures': 'texture-files',
+  };
+  return [...new Set(stages.flatMap(stage => lists[stage] ?? []))];
+}
+
+/** Folder of a finished bank that a bank option names: a run, or the bank's own folder; undefined for other folders. */
+export async function finishedBankFolder(value: string, kind?: BankKind): Promise<string | undefined> {
+  const { path } = parseBankSource(value);
+  const kinds: BankKind[] = kind ? [kind] : ['shapes', 'textures'];
+  for (const folder of [path, ...kinds.map(k => join(path, 'banks', k))]) {
+    if (await stat(join(folder, 'index.bin')).catch(() => undefined)) return resolve(folder);
+  }
+  if (await stat(join(path, 'run.json')).catch(() => undefined)) {
+    throw new UsageError(`${path} is a run whose bank is not finished: continue it first`);
+  }
+  return undefined;
+}
