@@ -100,7 +100,7 @@ export async function plan(
   const folder = new RunFolder(settings.out);
   const scratch = await mkdtemp(join(tmpdir(), 'shapemill-plan-'));
   try {
-    const inputs = new Inputs(configuration, folder, scratch, progress);
+    const inputs = new Inputs(configuration, settings.fresh ? new RunFolder(scratch) : folder, scratch, progress);
     const planned: PlannedStage[] = [];
     for (const name of await stagesOf(configuration)) {
       const stage = STAGES[name];

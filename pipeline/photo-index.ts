@@ -131,11 +131,11 @@ export async function buildPhotoIndex(
   }
   const facts = { ...(await collect(partial)), digest, sources: sources.map(({ pack }) => ({ pack })) };
   await writeDurably(join(partial, 'index.json'), JSON.stringify(facts));
-  await rename(partial, folder).catch(async error => {
-    // Another process of this run was first; its list is the same.
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-    await rm(partial, { recursive: true, force: true });
-  });
+  // Another process of this run may have been first; its list is the same. A folder without index.json is a leftover.
+  const other = await PhotoIndex.open(folder);
+  await rm(other ? partial : folder, { recursive: true, force: true });
+  if (other) return other;
+  await rename(partial, folder);
   return (await PhotoIndex.open(folder))!;
 }
 

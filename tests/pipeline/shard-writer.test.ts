@@ -49,6 +49,16 @@ describe('a shard', () => {
     expect(await readdir(join(scratch, 'wrong'))).toEqual([]);
   });
 
+  it('gets its name after its sidecar has got one', async () => {
+    const path = join(scratch, 'order', 'shard-000000');
+    // A sidecar cannot be written where a folder is in the way.
+    await mkdir(`${path}.json`, { recursive: true });
+    const writer = await ShardWriter.create(path);
+    await writer.append(pieces[0]!);
+    await expect(writer.finish(facts)).rejects.toThrow();
+    expect(await readdir(join(scratch, 'order'))).not.toContain('shard-000000.tar');
+  });
+
   it('is not finished when only its sidecar or a partial tar is there', async () => {
     const path = join(scratch, 'partial');
     await writeFile(`${path}.json`, JSON.stringify({ ...facts, bytes: 0, sha256: '0'.repeat(64) }));
