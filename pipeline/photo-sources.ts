@@ -97,12 +97,18 @@ function folderSource(folder: string): Source {
     root,
     async *files() {
       // A folder that may not be entered is like a file that may not be read: it costs what it holds.
-      for await (const entry of glob.stream(IMAGES, { cwd: root, suppressErrors: true })) {
-        const file = String(entry);
-        yield { path: join(root, file), file, ...unknown };
-      }
+      for await (const file of imagesBelow(IMAGES, { cwd: root })) yield { path: join(root, file), file, ...unknown };
     },
   };
+}
+
+/** Files that match, and links that lead nowhere: those are faults of the data and not to be passed over in silence. */
+async function* imagesBelow(pattern: string, options: { cwd?: string; absolute?: boolean }): AsyncGenerator<string> {
+  const found = glob.stream(pattern, { ...options, onlyFiles: false, objectMode: true, suppressErrors: true });
+  for await (const entry of found) {
+    const { path, dirent } = entry as unknown as glob.Entry;
+    if (dirent.isFile() || dirent.isSymbolicLink()) yield path;
+  }
 }
 
 function globSource(pattern: string): Source {
@@ -111,8 +117,7 @@ function globSource(pattern: string): Source {
     pack: basename(root),
     root,
     async *files() {
-      for await (const entry of glob.stream(pattern, { absolute: true, suppressErrors: true })) {
-        const path = String(entry);
+      for await (const path of imagesBelow(pattern, { absolute: true })) {
         yield { path, file: path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path, ...unknown };
       }
     },

@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import glob from 'fast-glob';
 import { z } from 'zod';
 import type { BankFacts } from './bank.ts';
 import { isAlive } from './process-alive.ts';
@@ -111,23 +112,44 @@ export class RunFolder {
    */
   async lock(range: readonly [number, number] | undefined): Promise<() => Promise<void>> {
     const folder = this.at('locks');
-    await mkdir(folder, { recursive: true });
-    for (const name of await entries(folder)) {
-      const lock = lockSchema.safeParse(await readJson(join(folder, name)));
-      const alive = lock.success && (lock.data.host !== hostname() || isAlive(lock.data.pid));
-      if (!alive) await rm(join(folder, name), { force: true });
-      else if (overlap(range, lock.data.range ?? undefined)) {
+    const own = `${hostname()}-${process.pid}.json`;
+    const release = () => rm(join(folder, own), { force: true });
+    // Said first, looked around after: of two that start at once at least one sees the other.
+    await writeDurably(join(folder, own), JSON.stringify({ host: hostname(), pid: process.pid, range: range ?? null }));
+    try {
+      const others = await this.#othersAtWork(folder, own);
+      for (const other of others) {
+        if (!overlap(range, other.range ?? undefined)) continue;
         throw new UsageError(
-          `process ${lock.data.pid} on ${lock.data.host} is working on ${this.path}: wait for it, or give both a disjoint --shard-range` +
-            (lock.data.host === hostname() ? '' : `; if it is gone, delete ${join(folder, name)}`),
+          `process ${other.pid} on ${other.host} is working on ${this.path}: wait for it, or give both a disjoint --shard-range` +
+            (other.host === hostname() ? '' : `; if it is gone, delete its file in ${folder}`),
         );
       }
+      if (others.length === 0) await this.#removeLeftovers(own);
+    } catch (error) {
+      await release();
+      throw error;
     }
-    const path = join(folder, `${hostname()}-${process.pid}.json`);
-    const file = await open(path, 'w');
-    await file.writeFile(JSON.stringify({ host: hostname(), pid: process.pid, range: range ?? null }));
-    await file.close();
-    return () => rm(path, { force: true });
+    return release;
+  }
+
+  /** The locks of living processes; those of dead ones of this machine are removed. */
+  async #othersAtWork(folder: string, own: string): Promise<Lock[]> {
+    const others: Lock[] = [];
+    for (const name of await entries(folder)) {
+      if (name === own || name.endsWith('.partial')) continue;
+      const lock = lockSchema.safeParse(await readJson(join(folder, name)));
+      if (!lock.success || (lock.data.host === hostname() && !isAlive(lock.data.pid))) {
+        await rm(join(folder, name), { force: true });
+      } else others.push(lock.data);
+    }
+    return others;
+  }
+
+  /** Removes what killed processes had begun; called while nobody else is at work. */
+  async #removeLeftovers(own: string): Promise<void> {
+    const leftovers = await glob('**/*.partial', { cwd: this.path, onlyFiles: false, ignore: [`locks/${own}.*`] });
+    for (const path of leftovers) await rm(this.at(path), { recursive: true, force: true });
   }
 }
 
@@ -136,6 +158,7 @@ const lockSchema = z.strictObject({
   pid: z.int(),
   range: z.tuple([z.int(), z.int()]).nullable(),
 });
+type Lock = z.infer<typeof lockSchema>;
 
 async function entries(folder: string): Promise<string[]> {
   return readdir(folder).catch(error => {

@@ -1,6 +1,7 @@
 import type { Fault } from './faults.ts';
 import { type BankItem, readSidecar, ShardWriter, type Sidecar } from './shard-writer.ts';
 import type { Banks, PlanContext, ShardPlan, Stage, TaskResult } from './stage.ts';
+import { UsageError } from './usage-error.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** What happens while a stage runs, for the progress line. */
@@ -108,6 +109,8 @@ async function planWork(
       }
       flights.end();
     } else queue.push('gap');
+    // Later shards are not this process's affair: rounds behind them may need shards that others make.
+    if (range && plan.shard >= range[1]) return;
   }
 }
 
@@ -189,7 +192,7 @@ class ShardLedger {
     if (known) return known;
     const { range, stage } = this.#run;
     if (range && (shard < range[0] || shard > range[1])) {
-      throw new Error(
+      throw new UsageError(
         `${stage.name}: shard ${shard} is needed first and lies outside --shard-range ${range[0]}..${range[1]}: ` +
           'let the process that makes it finish, then run this again',
       );
