@@ -33,63 +33,73 @@ export function composite(
 ): RgbImage {
   const size = coverage.width;
   const data = painted(background, size, canvas);
-  const walked = walk(fill, size);
-  for (let top = 0; top < size; top += BLOCK) {
-    for (let left = 0; left < size; left += BLOCK) layBlock(data, walked, coverage.data, size, left, top);
-  }
+  const { pixels, start, perColumn, perRow } = walk(fill, size);
+  lay(data, pixels, coverage.data, size, start, perColumn, perRow);
   return { width: size, height: size, data };
 }
 
 /** The image is worked on in blocks: where a turned crop is walked by columns, its lines then stay in the cache. */
 const BLOCK = 32;
 
-/** Lays one block of the fill over the image. */
-function layBlock(
+/** Lays a walked paint over the image. Its numbers come one by one, not as an object: measured, that halves the time. */
+function lay(
   data: Uint8Array,
-  { pixels, start, perColumn, perRow }: Walk,
+  pixels: Uint8Array,
   alpha: Uint8Array,
   size: number,
-  left: number,
-  top: number,
+  start: number,
+  perColumn: number,
+  perRow: number,
 ): void {
-  const right = Math.min(left + BLOCK, size);
-  const bottom = Math.min(top + BLOCK, size);
-  for (let row = top; row < bottom; row++) {
-    let from = start + row * perRow + left * perColumn;
-    for (let i = row * size + left; i < row * size + right; i++, from += perColumn) {
-      const a = alpha[i]!;
-      if (a === 0) continue;
-      const to = 3 * i;
-      if (a === 255) {
-        data[to] = pixels[from]!;
-        data[to + 1] = pixels[from + 1]!;
-        data[to + 2] = pixels[from + 2]!;
-      } else {
-        const share = a / 255;
-        data[to] = mix(pixels[from]!, data[to]!, share);
-        data[to + 1] = mix(pixels[from + 1]!, data[to + 1]!, share);
-        data[to + 2] = mix(pixels[from + 2]!, data[to + 2]!, share);
+  for (let top = 0; top < size; top += BLOCK) {
+    const bottom = Math.min(top + BLOCK, size);
+    for (let left = 0; left < size; left += BLOCK) {
+      const right = Math.min(left + BLOCK, size);
+      for (let row = top; row < bottom; row++) {
+        let from = start + row * perRow + left * perColumn;
+        const end = row * size + right;
+        for (let i = row * size + left; i < end; i++, from += perColumn) {
+          const a = alpha[i]!;
+          if (a === 0) continue;
+          const to = 3 * i;
+          if (a === 255) {
+            data[to] = pixels[from]!;
+            data[to + 1] = pixels[from + 1]!;
+            data[to + 2] = pixels[from + 2]!;
+          } else {
+            const share = a / 255;
+            data[to] = mix(pixels[from]!, data[to]!, share);
+            data[to + 1] = mix(pixels[from + 1]!, data[to + 1]!, share);
+            data[to + 2] = mix(pixels[from + 2]!, data[to + 2]!, share);
+          }
+        }
       }
     }
   }
 }
 
-/** Copies one block of a paint into the image. */
-function copyBlock(
+/** Copies a walked paint into the image. */
+function copy(
   data: Uint8Array,
-  { pixels, start, perColumn, perRow }: Walk,
+  pixels: Uint8Array,
   size: number,
-  left: number,
-  top: number,
+  start: number,
+  perColumn: number,
+  perRow: number,
 ): void {
-  const right = Math.min(left + BLOCK, size);
-  const bottom = Math.min(top + BLOCK, size);
-  for (let row = top; row < bottom; row++) {
-    let from = start + row * perRow + left * perColumn;
-    for (let to = 3 * (row * size + left); to < 3 * (row * size + right); to += 3, from += perColumn) {
-      data[to] = pixels[from]!;
-      data[to + 1] = pixels[from + 1]!;
-      data[to + 2] = pixels[from + 2]!;
+  for (let top = 0; top < size; top += BLOCK) {
+    const bottom = Math.min(top + BLOCK, size);
+    for (let left = 0; left < size; left += BLOCK) {
+      const right = Math.min(left + BLOCK, size);
+      for (let row = top; row < bottom; row++) {
+        let from = start + row * perRow + left * perColumn;
+        const end = 3 * (row * size + right);
+        for (let to = 3 * (row * size + left); to < end; to += 3, from += perColumn) {
+          data[to] = pixels[from]!;
+          data[to + 1] = pixels[from + 1]!;
+          data[to + 2] = pixels[from + 2]!;
+        }
+      }
     }
   }
 }
@@ -127,11 +137,9 @@ function walk(paint: PaintPixels, size: number): Walk {
 
 /** A paint as an image. A crop that need not be turned becomes the image itself: nobody else holds it. */
 function painted(paint: PaintPixels, size: number, canvas?: Uint8Array): Uint8Array {
-  const walked = walk(paint, size);
-  if (paint.kind === 'texture' && paint.quarterTurns === 0) return walked.pixels;
+  const { pixels, start, perColumn, perRow } = walk(paint, size);
+  if (paint.kind === 'texture' && paint.quarterTurns === 0) return pixels;
   const data = canvas ?? new Uint8Array(size * size * 3);
-  for (let top = 0; top < size; top += BLOCK) {
-    for (let left = 0; left < size; left += BLOCK) copyBlock(data, walked, size, left, top);
-  }
+  copy(data, pixels, size, start, perColumn, perRow);
   return data;
 }
