@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { hash128, hashId, hashUnit } from '../sampling/hash.ts';
 import type { Source } from './photo-sources.ts';
@@ -131,11 +132,11 @@ export async function buildPhotoIndex(
   }
   const facts = { ...(await collect(partial)), digest, sources: sources.map(({ pack }) => ({ pack })) };
   await writeDurably(join(partial, 'index.json'), JSON.stringify(facts));
-  // Another process of this run may have been first; its list is the same. A folder without index.json is a leftover.
+  // Another process of this run may have been first, with the same list; anything else that lies there gives way.
   const other = await PhotoIndex.open(folder);
-  await rm(other ? partial : folder, { recursive: true, force: true });
-  if (other) return other;
-  await rename(partial, folder);
+  const same = isDeepStrictEqual(other?.facts, facts);
+  await rm(same ? partial : folder, { recursive: true, force: true });
+  if (!same) await rename(partial, folder);
   return (await PhotoIndex.open(folder))!;
 }
 

@@ -125,7 +125,7 @@ export class RunFolder {
             (other.host === hostname() ? '' : `; if it is gone, delete its file in ${folder}`),
         );
       }
-      if (others.length === 0) await this.#removeLeftovers(own);
+      if (others.length === 0) await this.#removeLeftovers();
     } catch (error) {
       await release();
       throw error;
@@ -147,9 +147,12 @@ export class RunFolder {
   }
 
   /** Removes what killed processes had begun; called while nobody else is at work. */
-  async #removeLeftovers(own: string): Promise<void> {
-    const leftovers = await glob('**/*.partial', { cwd: this.path, onlyFiles: false, ignore: [`locks/${own}.*`] });
-    for (const path of leftovers) await rm(this.at(path), { recursive: true, force: true });
+  async #removeLeftovers(): Promise<void> {
+    for (const path of await glob('**/*.partial', { cwd: this.path, onlyFiles: false, ignore: ['**/*.partial/**'] })) {
+      // Some names end in the process that began them; one that is still to take its lock may be at it.
+      const pid = /(\d+)\.partial$/.exec(path)?.[1];
+      if (pid === undefined || !isAlive(Number(pid))) await rm(this.at(path), { recursive: true, force: true });
+    }
   }
 }
 

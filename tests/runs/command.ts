@@ -141,10 +141,7 @@ export interface SidecarFacts {
 
 /** Whether a process says that it works on a run. */
 export async function isLocked(run: string): Promise<boolean> {
-  for (const file of await filesIn(join(run, 'locks'))) {
-    if ((await readFile(join(run, 'locks', file), 'utf8')) !== '') return true;
-  }
-  return false;
+  return (await filesIn(join(run, 'locks'))).some(file => file.endsWith('.json'));
 }
 
 /** Waits until something holds, looking every few milliseconds; gives up when `unless` comes first. */
