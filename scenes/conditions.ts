@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 /** What covers an area of a 2D scene. Uniform colours are drawn per image; black is (0,0,0), white (255,255,255). */
 export const PAINTS = ['texture', 'colour', 'black', 'white'] as const;
+export type PaintKind = (typeof PAINTS)[number];
 /** Where a shape comes from: cut out of a photo, annotated by people (segmentation data), or projected from a mesh. */
 export const SHAPE_SOURCES = ['natural', 'semantic', 'projection'] as const;
 export type ShapeSource = (typeof SHAPE_SOURCES)[number];

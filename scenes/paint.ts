@@ -1,5 +1,6 @@
 import { chance, integer, uniform } from '../sampling/distributions.ts';
 import type { Rng } from '../sampling/rng.ts';
+import type { PaintKind } from './conditions.ts';
 import type { ItemSize, Paint, TexturePaint } from './scene2d.ts';
 
 type Rgb = [number, number, number];
@@ -41,6 +42,20 @@ export function solid(rgb: Rgb): Paint {
 }
 export const BLACK = solid([0, 0, 0]);
 export const WHITE = solid([255, 255, 255]);
+
+/** A paint of the kind that a condition asks for. */
+export function samplePaint(rng: Rng, kind: PaintKind, size: number, drawTexture: () => ItemSize): Paint {
+  switch (kind) {
+    case 'texture':
+      return sampleTexturePaint(rng, drawTexture(), size);
+    case 'colour':
+      return solid(sampleColour(rng));
+    case 'black':
+      return BLACK;
+    case 'white':
+      return WHITE;
+  }
+}
 
 // CIE Lab with the D65 white of sRGB (IEC 61966-2-1); OpenCV uses the same white and constants.
 const WHITE_POINT = [0.950456, 1, 1.088754] as const;

@@ -1,7 +1,7 @@
 import { integer, uniform } from '../sampling/distributions.ts';
 import type { Rng } from '../sampling/rng.ts';
 import type { ShapeCondition } from './conditions.ts';
-import { BLACK, sampleColour, sampleColourPair, sampleTexturePaint, solid, WHITE } from './paint.ts';
+import { sampleColourPair, samplePaint, solid } from './paint.ts';
 import type { Shapes2dRecipe } from './recipe.ts';
 import type { ItemSize, Paint, Placement, Scene2d, TextureDraw } from './scene2d.ts';
 
@@ -50,19 +50,8 @@ function samplePaints(
     const [fill, background] = sampleColourPair(rng);
     return { fill: solid(fill), background: solid(background) };
   }
-  const paint = (kind: ShapeCondition['shape'], not?: string): Paint => {
-    switch (kind) {
-      case 'texture':
-        return sampleTexturePaint(rng, drawTexture(not), size);
-      case 'colour':
-        return solid(sampleColour(rng));
-      case 'black':
-        return BLACK;
-      case 'white':
-        return WHITE;
-    }
-  };
-  const fill = paint(condition.shape);
-  const background = paint(condition.background, fill.kind === 'texture' ? fill.id : undefined);
+  const fill = samplePaint(rng, condition.shape, size, () => drawTexture());
+  const not = fill.kind === 'texture' ? fill.id : undefined;
+  const background = samplePaint(rng, condition.background, size, () => drawTexture(not));
   return { fill, background };
 }

@@ -1,8 +1,8 @@
 import type { Rng } from '../sampling/rng.ts';
 import type { TextureCondition } from './conditions.ts';
-import { BLACK, sampleColour, sampleTexturePaint, solid, WHITE } from './paint.ts';
+import { samplePaint, sampleTexturePaint } from './paint.ts';
 import type { Textures2dRecipe } from './recipe.ts';
-import type { ItemSize, Paint, Scene2d, TextureDraw } from './scene2d.ts';
+import type { ItemSize, Scene2d, TextureDraw } from './scene2d.ts';
 
 /**
  * Draws one image of a texture instance (LAS&T, 2D textures): the shape fills the frame and is not rotated, the texture
@@ -27,19 +27,6 @@ export function sampleTextureScene(
       center: [size / 2, size / 2],
     },
     fill: sampleTexturePaint(rng, texture, size),
-    background: sampleBackground(rng, size, condition, () => drawTexture(texture.id)),
+    background: samplePaint(rng, condition.background, size, () => drawTexture(texture.id)),
   };
-}
-
-function sampleBackground(rng: Rng, size: number, condition: TextureCondition, drawOther: () => ItemSize): Paint {
-  switch (condition.background) {
-    case 'texture':
-      return sampleTexturePaint(rng, drawOther(), size);
-    case 'colour':
-      return solid(sampleColour(rng));
-    case 'black':
-      return BLACK;
-    case 'white':
-      return WHITE;
-  }
 }
