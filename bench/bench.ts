@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import sharp from 'sharp';
 import { didYouMean } from '../pipeline/usage-error.ts';
 import type { BenchSettings } from './measure.ts';
+import { scale } from './scale.ts';
 import { scenes2d } from './scenes2d.ts';
 import { shapes } from './shapes.ts';
 import { soak } from './soak.ts';
@@ -12,9 +13,10 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   textures,
   scenes2d,
   soak,
+  scale,
 };
 
-const USAGE = `npm run bench -- shapes | textures | scenes2d | soak [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | scenes2d | soak | scale [--photos DIR] [--count N]
 
 Rates are per second of one core's CPU time, all measured in this one run: machines differ, ratios carry over.
   ours      the product's own code, decoding and encoding included
