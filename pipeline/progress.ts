@@ -58,6 +58,8 @@ class TerminalProgress implements Progress {
   }
 
   end(): void {
+    const total = this.#bar?.getTotal() ?? 0;
+    this.#bar?.update({ ...this.#payload(total, this.#made), left: 'done' });
     this.#bar?.stop();
     this.#bar = undefined;
   }
@@ -83,7 +85,7 @@ class TerminalProgress implements Progress {
   #payload(total: number, made: number) {
     const seconds = (performance.now() - this.#began) / 1000;
     const rate = made / Math.max(seconds, 1e-3);
-    const left = made >= total ? 'done' : made === 0 ? 'starting' : `${duration((total - made) / rate)} left`;
+    const left = made >= total ? 'finishing' : made === 0 ? 'starting' : `${duration((total - made) / rate)} left`;
     return { rate: rate.toFixed(1), left, faults: this.#faults };
   }
 }
