@@ -6,7 +6,7 @@ import { decodeFault } from './photo.ts';
 
 /** 8-bit greyscale PNG of a mask or a coverage. Level 2 is where more effort stops paying (docs/performance.md). */
 export function encodeGrey({ data, width, height }: GreyImage): Promise<Buffer> {
-  return sharp(data, { raw: { width, height, channels: 1 } })
+  return sharp(data, { raw: { width, height, channels: 1 }, limitInputPixels: false })
     .toColourspace('b-w')
     .png({ compressionLevel: 2 })
     .toBuffer();
@@ -15,7 +15,7 @@ export function encodeGrey({ data, width, height }: GreyImage): Promise<Buffer> 
 /** JPEG of a picture. @param fullColour keeps colour at full resolution (4:4:4), for pictures that are cropped again. */
 export function encodeJpeg({ data, width, height }: RgbImage, quality: number, fullColour = false): Promise<Buffer> {
   const chromaSubsampling = fullColour ? '4:4:4' : '4:2:0';
-  return sharp(data, { raw: { width, height, channels: 3 } })
+  return sharp(data, { raw: { width, height, channels: 3 }, limitInputPixels: false })
     .jpeg({ quality, chromaSubsampling })
     .toBuffer();
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { SHAPE_SOURCES, type ShapeSource } from '../scenes/conditions.ts';
 import type { ItemSize } from '../scenes/scene2d.ts';
-import { InputFault } from './faults.ts';
-import { type BankItem, writeDurably } from './shard-writer.ts';
+import { DamagedFile, InputFault } from './faults.ts';
+import { type BankItem, jsonFrom, unlessMissing, writeDurably } from './shard-writer.ts';
 import { SPLITS, type Split } from './splits.ts';
 
 /** The columns of a bank index and the element type of each: 43 bytes an item. */
@@ -89,25 +89,24 @@ export async function finalizeBank(
   const bytes = new Uint8Array(columns.shard.buffer);
   const splits = { train: 0, val: 0, test: 0 };
   for (const [, { split }] of kept) splits[split]++;
-  const digest = createHash('sha256').update(bytes).digest('hex');
+  const digest = sha256(bytes);
   const facts: BankFacts = { kind, items: kept.length, asked, splits, digest };
   await writeDurably(join(folder, 'index.bin'), bytes);
   await writeDurably(join(folder, 'index.json'), JSON.stringify(facts));
   return bankOf(folder, facts, columns);
 }
 
-/** Opens a finished bank; undefined while it has no index. */
+/** Opens a finished bank; undefined while it has no index. @throws DamagedFile when the index's two files do not fit. */
 export async function openBank(folder: string): Promise<Bank | undefined> {
-  const text = await readFile(join(folder, 'index.json'), 'utf8').catch(() => undefined);
+  const text = await readFile(join(folder, 'index.json'), 'utf8').catch(unlessMissing);
   if (text === undefined) return undefined;
-  const facts = bankFacts.parse(JSON.parse(text));
-  const buffer = new SharedArrayBuffer(columnBytes(facts.items));
-  const file = await open(join(folder, 'index.bin'), 'r');
-  try {
-    await readFully(file, new Uint8Array(buffer), 0);
-  } finally {
-    await file.close();
+  const facts = bankFacts.safeParse(jsonFrom(text)).data;
+  const bytes = await readFile(join(folder, 'index.bin')).catch(unlessMissing);
+  if (!facts || bytes?.length !== columnBytes(facts.items) || sha256(bytes) !== facts.digest) {
+    throw new DamagedFile(`${join(folder, 'index.json')}: the bank's index was changed; run the bank's stage again`);
   }
+  const buffer = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(buffer).set(bytes);
   return bankOf(folder, facts, makeColumns(buffer, facts.items));
 }
 
@@ -121,6 +120,8 @@ function bankOf(folder: string, facts: BankFacts, columns: Columns): Bank {
   };
   return { ...facts, folder, columns, bySplit: { train: numbers(0), val: numbers(1), test: numbers(2) } };
 }
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 function columnBytes(items: number): number {
   return Object.values(COLUMNS).reduce((sum, type) => sum + type.BYTES_PER_ELEMENT, 0) * items;
@@ -200,11 +201,18 @@ export async function readRange(path: string, offset: number, length: number): P
   let file = openTars.get(path);
   if (!file) {
     if (openTars.size >= MAX_OPEN_TARS) await closeOldestTar();
-    file = open(path, 'r');
+    file = open(path, 'r').catch(error => {
+      openTars.delete(path);
+      throw error.code === 'ENOENT' ? new DamagedFile(`${path} is gone; run its stage again`) : error;
+    });
     openTars.set(path, file);
   }
   const bytes = Buffer.allocUnsafe(length);
-  await readFully(await file, bytes, offset);
+  if (!(await readFully(await file, bytes, offset))) {
+    throw new DamagedFile(
+      `${path}: expected ${length} bytes at byte ${offset}, the file ends before; run its stage again`,
+    );
+  }
   return bytes;
 }
 
@@ -214,10 +222,12 @@ async function closeOldestTar(): Promise<void> {
   await (await file).close();
 }
 
-async function readFully(file: FileHandle, bytes: Uint8Array, offset: number): Promise<void> {
+/** Whether the file had so many bytes. */
+async function readFully(file: FileHandle, bytes: Uint8Array, offset: number): Promise<boolean> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, done, bytes.length - done, offset + done);
-    if (bytesRead === 0) throw new Error(`unexpected end of file: expected ${bytes.length - done} more bytes`);
+    if (bytesRead === 0) return false;
     done += bytesRead;
   }
+  return true;
 }

@@ -12,8 +12,26 @@ export interface Fault {
   readonly reason: string;
 }
 
+/**
+ * A file that shapemill wrote and that is not as it was: cut, changed, or gone. What is said of it is enough; the fault is
+ * not the program's.
+ */
+export class DamagedFile extends Error {
+  override name = 'DamagedFile';
+}
+
 /** Errors of the file system that say something about the file and not about the machine. */
-const INPUT_CODES = new Set(['ENOENT', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
+const INPUT_CODES = new Set([
+  'ENOENT',
+  'EACCES',
+  'EPERM',
+  'EISDIR',
+  'ENOTDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+  // A path with a zero byte, from a list that is none.
+  'ERR_INVALID_ARG_VALUE',
+]);
 
 /** Turns "no such file", "permission denied" … into an {@link InputFault}; returns other errors as they are. */
 export function asInputFault(error: unknown, what: string): unknown {

@@ -34,13 +34,13 @@ export const GENERATE_OPTIONS = {
   'shapes2d-images': wholeNumber(0, MANY, {
     group: what,
     inRecipe: true,
-    default: 'shapes × 61 / 350',
+    default: 'shapes × 61 / 350, at least 8 instances',
     help: 'images of the shapes2d subset, rounded up to whole instances',
   }),
   'textures2d-images': wholeNumber(0, MANY, {
     group: what,
     inRecipe: true,
-    default: 'shapes × 53 / 350',
+    default: 'shapes × 53 / 350, at least 8 instances',
     help: 'images of the textures2d subset, rounded up to whole instances',
   }),
   subsets: listOf(SUBSETS, { group: what, inRecipe: true, default: SUBSETS.join(' '), help: 'image subsets to make' }),

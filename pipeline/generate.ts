@@ -2,7 +2,9 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { availableParallelism, platform, release, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
+import { shapeConditionOf } from '../scenes/recipe.ts';
 import { type Bank, bankShardName, finalizeBank, openBank } from './bank.ts';
+import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
 import { finishedBankFolder, Inputs } from './inputs.ts';
 import type { Progress } from './progress.ts';
@@ -54,11 +56,24 @@ export interface PlannedStage {
 export async function stagesOf(configuration: Configuration): Promise<StageName[]> {
   const bankStage = async (source: string | null, extract: StageName, load: StageName): Promise<StageName[]> =>
     source === null ? [extract] : (await finishedBankFolder(source)) ? [] : [load];
+  await refuseOtherShapes(configuration);
   return [
     ...(await bankStage(configuration.shapeBank, 'extract-shapes', 'import-shapes')),
     ...(await bankStage(configuration.textureBank, 'extract-textures', 'import-textures')),
     ...configuration.subsets,
   ];
+}
+
+/** Refuses conditions on shapes that the bank to be made will not hold; another run's bank tells when it is read. */
+async function refuseOtherShapes({ subsets, shapes2dImages, shapes2d, shapeBank }: Configuration): Promise<void> {
+  if (!subsets.includes('shapes2d') || shapes2dImages === 0) return;
+  if (shapeBank !== null && (await finishedBankFolder(shapeBank))) return;
+  const { source } = shapeConditionOf(shapes2d.conditions[0]!);
+  const kind = shapeBank === null ? 'natural' : parseBankSource(shapeBank).kind;
+  if (kind === source) return;
+  throw new UsageError(
+    `shapes2d.conditions ask for ${source} shapes, the shape bank has ${kind} ones: give --shape-bank ${source}:DIR`,
+  );
 }
 
 /** Makes what is missing of a run. @throws UsageError, or the environment's error; the run folder stays resumable. */
@@ -70,13 +85,15 @@ export async function generate(
 ): Promise<Outcome> {
   const folder = new RunFolder(settings.out);
   if (settings.fresh) await folder.clear();
-  const inputs = new Inputs(configuration, folder, folder.path, progress);
+  else await folder.refuseForeign();
+  const inputs = new Inputs(configuration, folder, folder.path, progress, signal);
   const names = await stagesOf(configuration);
   const before = await folder.record();
   await folder.begin({
     ...record(settings.command, configuration),
     assets: before ? await inputs.digests(names) : await inputs.prepare(names),
   });
+  signal.throwIfAborted();
   const unlock = await folder.lock(settings.range);
   const pool = new WorkerPool(configuration, settings.workers);
   try {
@@ -213,7 +230,7 @@ class Run {
     const last = await stage.shardCount!(this.#context());
     const shards: [number, readonly BankItem[]][] = [];
     for (let shard = 0, items = 0; shard < last && items < asked; shard++) {
-      const sidecar = await readSidecar(join(folder, bankShardName(kind, shard)));
+      const sidecar = await readSidecar(join(folder, bankShardName(kind, shard)), stage.name, shard);
       if (!sidecar) {
         this.#progress.info(
           `${kind} bank: shard ${shard} is not there yet; the process that completes it finishes the bank`,

@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Bank, openBank } from './bank.ts';
 import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
 import { buildPhotoIndex, digestSources, PhotoIndex } from './photo-index.ts';
-import { resolveSources, type Source } from './photo-sources.ts';
+import { resolveSources, type Source, without } from './photo-sources.ts';
 import type { Progress } from './progress.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { BankKind, IndexName } from './stage.ts';
@@ -17,14 +17,22 @@ export class Inputs {
   readonly #folder: RunFolder;
   readonly #scratch: string;
   readonly #progress: Progress;
+  readonly #signal: AbortSignal | undefined;
   readonly #indexes = new Map<IndexName, Promise<PhotoIndex>>();
 
   /** @param scratch where lists are made that the run folder does not hold: the run folder itself, but for a mere plan. */
-  constructor(configuration: Configuration, folder: RunFolder, scratch: string, progress: Progress) {
+  constructor(
+    configuration: Configuration,
+    folder: RunFolder,
+    scratch: string,
+    progress: Progress,
+    signal?: AbortSignal,
+  ) {
     this.#configuration = configuration;
     this.#folder = folder;
     this.#scratch = scratch;
     this.#progress = progress;
+    this.#signal = signal;
   }
 
   /** A list, made when it is not there yet. */
@@ -46,6 +54,8 @@ export class Inputs {
 
   /** Makes all lists that the stages read, and tells the digests of all inputs. */
   async prepare(stages: readonly StageName[]): Promise<Record<string, string>> {
+    // A list that lies there already may be of other photos: of a command that was refused or killed before its run began.
+    for (const name of indexesOf(stages)) this.#indexes.set(name, this.#build(name));
     return this.#digests(stages, async name => (await this.index(name)).facts.digest);
   }
 
@@ -64,24 +74,49 @@ export class Inputs {
     return digests;
   }
 
-  #sources(name: IndexName): Promise<Source[]> {
+  async #sources(name: IndexName): Promise<Source[]> {
     const { photos, shapeBank, textureBank, licences } = this.#configuration;
-    if (name === 'photos') return resolveSources(photos, licences);
-    return resolveSources([parseBankSource((name === 'shape-files' ? shapeBank : textureBank)!).path], null);
+    const sources =
+      name === 'photos'
+        ? await resolveSources(photos, licences)
+        : await resolveSources([parseBankSource((name === 'shape-files' ? shapeBank : textureBank)!).path], null);
+    const run = await realpath(this.#folder.path).catch(() => this.#folder.path);
+    return sources.map(source => interruptible(without(source, run), this.#signal));
   }
 
   async #openOrBuild(name: IndexName): Promise<PhotoIndex> {
-    const existing = await PhotoIndex.open(this.#folder.at(name));
-    const index =
-      existing ??
-      (await buildPhotoIndex(join(this.#scratch, name), await this.#sources(name), this.#configuration.seed, files =>
-        this.#progress.count('files indexed', files),
-      ));
+    return (await PhotoIndex.open(this.#folder.at(name))) ?? this.#build(name);
+  }
+
+  async #build(name: IndexName): Promise<PhotoIndex> {
+    const { seed, licences } = this.#configuration;
+    const sources = await this.#sources(name);
+    const index = await buildPhotoIndex(join(this.#scratch, name), sources, seed, files =>
+      this.#progress.count('files indexed', files),
+    );
     if (index.facts.files === 0) {
-      throw new UsageError(`${name}: expected JPEG, PNG, WebP, AVIF or TIFF files, found none`);
+      const under =
+        name === 'photos' && licences
+          ? ` under ${licences.join(' or ')} (only asset packs know licences; "shapemill assets list" shows them)`
+          : '';
+      throw new UsageError(`${name}: expected JPEG, PNG, WebP, AVIF or TIFF files, found none${under}`);
     }
     return index;
   }
+}
+
+/** A source that ends with the signal: millions of files take minutes to list. */
+function interruptible(source: Source, signal: AbortSignal | undefined): Source {
+  if (!signal) return source;
+  return {
+    ...source,
+    async *files() {
+      for await (const file of source.files()) {
+        signal.throwIfAborted();
+        yield file;
+      }
+    },
+  };
 }
 
 /** The lists that stages read. */

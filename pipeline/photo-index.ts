@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { hash128, hashId, hashUnit } from '../sampling/hash.ts';
 import type { Source } from './photo-sources.ts';
 import { isAlive } from './process-alive.ts';
-import { writeDurably } from './shard-writer.ts';
+import { jsonFrom, unlessMissing, writeDurably } from './shard-writer.ts';
 import type { Split } from './splits.ts';
 
 /**
@@ -27,12 +27,14 @@ export class PhotoIndex {
     this.#offsets = offsets;
   }
 
-  /** Opens an index; undefined when there is none. */
+  /** Opens an index; undefined when there is none, or its files do not belong together: then it is to be made again. */
   static async open(folder: string): Promise<PhotoIndex | undefined> {
-    const text = await readFile(join(folder, 'index.json'), 'utf8').catch(() => undefined);
-    if (text === undefined) return undefined;
-    const facts = factsSchema.parse(JSON.parse(text));
-    const bytes = await readFile(join(folder, 'offsets.bin'));
+    const text = await readFile(join(folder, 'index.json'), 'utf8').catch(unlessMissing);
+    const facts = factsSchema.safeParse(text === undefined ? undefined : jsonFrom(text)).data;
+    const bytes = await readFile(join(folder, 'offsets.bin')).catch(unlessMissing);
+    const list = await stat(join(folder, 'list.jsonl')).catch(unlessMissing);
+    if (!facts || !bytes || list?.size !== facts.listBytes) return undefined;
+    if (bytes.length !== 8 * Math.ceil(facts.files / STRIDE)) return undefined;
     return new PhotoIndex(folder, facts, new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8));
   }
 
@@ -107,9 +109,9 @@ const STRIDE = 64;
 const BUCKETS = 256;
 
 /**
- * Indexes sources into `folder`: one pass spreads the files over 256 buckets on disk by the first byte of their seeded
- * hash, a second sorts each bucket in memory. A file that is named twice counts once. The folder gets its name when it is
- * complete.
+ * Indexes sources into `folder`: one pass spreads the files over 256 buckets on disk by a hash of their path, a second finds
+ * in each bucket the files that were named twice, also by different names, and spreads the rest by the first byte of their
+ * seeded hash, a third sorts each bucket in memory. The folder gets its name when it is complete.
  * @param onProgress called now and then with the number of files seen.
  */
 export async function buildPhotoIndex(
@@ -122,14 +124,8 @@ export async function buildPhotoIndex(
   const partial = `${folder}.${hostname()}-${process.pid}.partial`;
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
-  const buckets = new Buckets(partial);
-  await buckets.open();
-  let digest: string;
-  try {
-    digest = await spread(buckets, sources, seed, onProgress);
-  } finally {
-    await buckets.close();
-  }
+  const digest = await inBuckets(partial, 'path', buckets => spread(buckets, sources, onProgress));
+  await inBuckets(partial, 'order', buckets => eachOnce(partial, buckets, seed));
   const facts = { ...(await collect(partial)), digest, sources: sources.map(({ pack }) => ({ pack })) };
   await writeDurably(join(partial, 'index.json'), JSON.stringify(facts));
   // Another process of this run may have been first, with the same list; anything else that lies there gives way.
@@ -150,20 +146,28 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-const bucketPath = (folder: string, bucket: number) => join(folder, `bucket-${bucket}.partial`);
+type BucketKind = 'path' | 'order';
+const bucketPath = (folder: string, kind: BucketKind, bucket: number) => join(folder, `${kind}-${bucket}.partial`);
+
+async function inBuckets<T>(folder: string, kind: BucketKind, work: (buckets: Buckets) => Promise<T>): Promise<T> {
+  const buckets = new Buckets(folder, kind);
+  try {
+    return await work(buckets);
+  } finally {
+    await buckets.close();
+  }
+}
 
 /** Text files that are appended to in pieces of 64 KiB. */
 class Buckets {
   readonly #folder: string;
+  readonly #kind: BucketKind;
   readonly #pending: string[] = new Array(BUCKETS).fill('');
-  #files: FileHandle[] = [];
+  readonly #files = new Map<number, FileHandle>();
 
-  constructor(folder: string) {
+  constructor(folder: string, kind: BucketKind) {
     this.#folder = folder;
-  }
-
-  async open(): Promise<void> {
-    for (let i = 0; i < BUCKETS; i++) this.#files.push(await open(bucketPath(this.#folder, i), 'w'));
+    this.#kind = kind;
   }
 
   async append(bucket: number, line: string): Promise<void> {
@@ -173,21 +177,32 @@ class Buckets {
   }
 
   async close(): Promise<void> {
-    for (let i = 0; i < this.#files.length; i++) await this.#flush(i);
-    for (const file of this.#files) await file.close();
+    for (let i = 0; i < BUCKETS; i++) await this.#flush(i);
+    for (const file of this.#files.values()) await file.close();
   }
 
   async #flush(bucket: number): Promise<void> {
     const text = this.#pending[bucket]!;
+    if (text === '') return;
     this.#pending[bucket] = '';
-    await this.#files[bucket]!.writeFile(text);
+    const file = this.#files.get(bucket) ?? (await open(bucketPath(this.#folder, this.#kind, bucket), 'w'));
+    this.#files.set(bucket, file);
+    await file.writeFile(text);
   }
+}
+
+/** The lines of a bucket, which then goes away; a bucket without any has no file. */
+async function takeBucket(folder: string, kind: BucketKind, bucket: number): Promise<string[]> {
+  const path = bucketPath(folder, kind, bucket);
+  const text = await readFile(path, 'utf8').catch(unlessMissing);
+  if (text === undefined) return [];
+  await rm(path);
+  return text.split('\n').slice(0, -1);
 }
 
 async function spread(
   buckets: Buckets,
   sources: readonly Source[],
-  seed: number,
   onProgress: (files: number) => void,
 ): Promise<string> {
   const seen = new SeenFiles();
@@ -195,13 +210,40 @@ async function spread(
     for await (const { path, file, split, licence, author, url } of source.files()) {
       const id = hashId(`${source.pack}/${file}`);
       const line: Line = [id, split ?? splitOf(id), number, file, path, licence, author, url];
-      const key = hash128(`${seed}/${id}`)[0];
-      await buckets.append(key >>> 24, `${key.toString(16).padStart(8, '0')}${JSON.stringify(line)}\n`);
+      await buckets.append(hash128(path)[0] >>> 24, `${JSON.stringify(line)}\n`);
       seen.add(id);
       if (seen.files % 10_000 === 0) onProgress(seen.files);
     }
   }
   return seen.digest();
+}
+
+/**
+ * Passes on each file of the path buckets once. Of its names the one counts that tells its licence, then that of the source
+ * named first, then the shortest: nothing of one photo may come under two ids, which may be in two splits.
+ */
+async function eachOnce(folder: string, buckets: Buckets, seed: number): Promise<void> {
+  for (let bucket = 0; bucket < BUCKETS; bucket++) {
+    const byPath = new Map<string, Line>();
+    for (const text of await takeBucket(folder, 'path', bucket)) {
+      const line = JSON.parse(text) as Line;
+      const other = byPath.get(line[4]);
+      if (!other || compareNames(line, other) < 0) byPath.set(line[4], line);
+    }
+    for (const line of byPath.values()) {
+      const key = hash128(`${seed}/${line[0]}`)[0];
+      await buckets.append(key >>> 24, `${key.toString(16).padStart(8, '0')}${JSON.stringify(line)}\n`);
+    }
+  }
+}
+
+function compareNames([, , a, fileA, , licenceA]: Line, [, , b, fileB, , licenceB]: Line): number {
+  return (
+    Number(licenceA === null) - Number(licenceB === null) ||
+    a - b ||
+    fileA.length - fileB.length ||
+    (fileA < fileB ? -1 : 1)
+  );
 }
 
 /**
@@ -247,7 +289,7 @@ async function collect(folder: string): Promise<Pick<IndexFacts, 'files' | 'list
   const offsets: number[] = [];
   try {
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      const lines = await sortedBucket(bucketPath(folder, bucket));
+      const lines = sortedLines(await takeBucket(folder, 'order', bucket));
       let chunk = '';
       let previous = '';
       for (const keyed of lines) {
@@ -262,7 +304,6 @@ async function collect(folder: string): Promise<Pick<IndexFacts, 'files' | 'list
         chunk += `${line}\n`;
       }
       await list.writeFile(chunk);
-      await rm(bucketPath(folder, bucket));
     }
   } finally {
     await list.close();
@@ -271,9 +312,7 @@ async function collect(folder: string): Promise<Pick<IndexFacts, 'files' | 'list
   return facts;
 }
 
-/** The lines of a bucket by key, then by the id that the rest starts with: equal ids are neighbours. */
-async function sortedBucket(path: string): Promise<string[]> {
-  const lines = (await readFile(path, 'utf8')).split('\n');
-  lines.pop();
+/** Lines by key, then by the id that the rest starts with: equal ids are neighbours. */
+function sortedLines(lines: string[]): string[] {
   return lines.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
 }

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import glob from 'fast-glob';
@@ -9,7 +9,7 @@ import { didYouMean, UsageError } from './usage-error.ts';
 
 /** A file of a source, with what is known of it. */
 export interface SourceFile {
-  /** Absolute. */
+  /** Absolute, and of a link where it leads: a file that has several names is told by it. */
   readonly path: string;
   /** Path within the source, the same wherever the source lies: ids are made from it. */
   readonly file: string;
@@ -29,7 +29,6 @@ export interface Source {
   files(): AsyncIterable<SourceFile>;
 }
 
-const IMAGES = '**/*.{jpg,jpeg,jpe,png,webp,avif,tif,tiff,JPG,JPEG,JPE,PNG,WEBP,AVIF,TIF,TIFF}';
 const IMAGE = /\.(jpe?g|jpe|png|webp|avif|tiff?)$/i;
 
 /**
@@ -90,26 +89,54 @@ function packSource({ pack: { id }, state, folder }: PackSummary): Source {
 
 const unknown = { split: null, licence: null, author: null, url: null };
 
-function folderSource(folder: string): Source {
-  const root = resolve(folder);
+async function folderSource(folder: string): Promise<Source> {
+  const root = await realpath(folder);
   return {
-    pack: basename(root),
+    pack: basename(resolve(folder)),
     root,
     async *files() {
-      // A folder that may not be entered is like a file that may not be read: it costs what it holds.
-      for await (const file of imagesBelow(IMAGES, { cwd: root })) yield { path: join(root, file), file, ...unknown };
+      for await (const [file, path] of imagesBelow(root)) yield { path, file, ...unknown };
     },
   };
 }
 
-/** Files that match, and links that lead nowhere: those are faults of the data and not to be passed over in silence. */
-async function* imagesBelow(pattern: string, options: { cwd?: string; absolute?: boolean }): AsyncGenerator<string> {
-  const found = glob.stream(pattern, { ...options, onlyFiles: false, objectMode: true, suppressErrors: true });
-  for await (const entry of found) {
-    const { path, dirent } = entry as unknown as glob.Entry;
-    if (dirent.isFile() || dirent.isSymbolicLink()) yield path;
+/**
+ * The pictures of a folder and of those in it: name in the folder, and path. Each folder is entered once, and through a link
+ * only after all others, so that a link upwards is no endless way and no second name. Links that lead nowhere are given:
+ * they are faults of the data and not to be passed over in silence.
+ */
+async function* imagesBelow(root: string): AsyncGenerator<[file: string, path: string]> {
+  const entered = new Set<string>();
+  let waiting = [''];
+  while (waiting.length > 0) {
+    const links: string[] = [];
+    for (const start of waiting) yield* below(start, links);
+    waiting = links.sort();
+  }
+
+  async function* below(folder: string, links: string[]): AsyncGenerator<[file: string, path: string]> {
+    const here = await realpath(join(root, folder)).catch(() => undefined);
+    if (here === undefined || entered.has(here)) return;
+    entered.add(here);
+    // A folder that may not be entered is like a file that may not be read: it costs what it holds.
+    const entries = await opendir(here, { bufferSize: 1024 }).catch(() => []);
+    const folders: string[] = [];
+    for await (const entry of entries) {
+      if (entry.name.startsWith('.')) continue;
+      const file = folder + entry.name;
+      const path = join(here, entry.name);
+      if (entry.isDirectory()) folders.push(`${file}/`);
+      else if (entry.isSymbolicLink()) {
+        if ((await stat(path).catch(() => undefined))?.isDirectory()) links.push(`${file}/`);
+        else if (IMAGE.test(file)) yield [file, await target(path)];
+      } else if (entry.isFile() && IMAGE.test(file)) yield [file, path];
+    }
+    for (const inside of folders) yield* below(inside, links);
   }
 }
+
+/** Where a link leads; itself, when that is nowhere. */
+const target = (path: string) => realpath(path).catch(() => path);
 
 function globSource(pattern: string): Source {
   const root = resolve(staticBase(pattern));
@@ -117,8 +144,19 @@ function globSource(pattern: string): Source {
     pack: basename(root),
     root,
     async *files() {
-      for await (const path of imagesBelow(pattern, { absolute: true })) {
-        yield { path, file: path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path, ...unknown };
+      const found = glob.stream(pattern, {
+        absolute: true,
+        onlyFiles: false,
+        objectMode: true,
+        suppressErrors: true,
+        // As in a shell: `**` does not follow links, which may lead upwards.
+        followSymbolicLinks: !pattern.includes('**'),
+      });
+      for await (const entry of found) {
+        const { path, dirent } = entry as unknown as glob.Entry;
+        if (!dirent.isFile() && !dirent.isSymbolicLink()) continue;
+        const file = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+        yield { path: dirent.isSymbolicLink() ? await target(path) : path, file, ...unknown };
       }
     },
   };
@@ -131,18 +169,21 @@ function staticBase(pattern: string): string {
   return parts.slice(0, special).join('/') || (isAbsolute(pattern) ? '/' : '.');
 }
 
-function imageSource(path: string): Source {
+async function imageSource(path: string): Promise<Source> {
   return {
     pack: basename(dirname(resolve(path))),
-    root: dirname(resolve(path)),
+    root: await realpath(dirname(path)),
     async *files() {
-      yield { path: resolve(path), file: basename(path), ...unknown };
+      yield { path: await target(resolve(path)), file: basename(path), ...unknown };
     },
   };
 }
 
-function listSource(list: string): Source {
-  const root = dirname(resolve(list));
+async function listSource(list: string): Promise<Source> {
+  if (await isBinary(list)) {
+    throw new UsageError(`expected JPEG, PNG, WebP, AVIF, TIFF, or a list with a path a line, got "${list}"`);
+  }
+  const root = await realpath(dirname(list));
   return {
     pack: basename(list, extname(list)),
     root: resolve(list),
@@ -155,6 +196,27 @@ function listSource(list: string): Source {
         if (file === '' || file.startsWith('#')) continue;
         yield { path: resolve(root, file), file, ...unknown };
       }
+    },
+  };
+}
+
+/** Whether a file is no text, by its first bytes. */
+async function isBinary(path: string): Promise<boolean> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4096), 0, 4096, 0);
+    return buffer.subarray(0, bytesRead).includes(0);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A source without what lies in a folder: the pictures of a run are no photos for it. */
+export function without(source: Source, folder: string): Source {
+  return {
+    ...source,
+    async *files() {
+      for await (const file of source.files()) if (!file.path.startsWith(`${folder}/`)) yield file;
     },
   };
 }

@@ -6,7 +6,7 @@ import glob from 'fast-glob';
 import { z } from 'zod';
 import type { BankFacts } from './bank.ts';
 import { isAlive } from './process-alive.ts';
-import { writeDurably } from './shard-writer.ts';
+import { unlessMissing, writeDurably } from './shard-writer.ts';
 import { UsageError } from './usage-error.ts';
 
 /** What `run.json` records, and what a resume has to agree with. */
@@ -42,6 +42,12 @@ const OURS = new Set([
   'attribution.csv',
 ]);
 
+/** A folder that holds this is a run. */
+const RECORD = 'run.json';
+
+/** Lists of files, made before the record. */
+const LISTS = new Set(['photos', 'shape-files', 'texture-files']);
+
 /** One output folder, and where everything lies in it. */
 export class RunFolder {
   readonly path: string;
@@ -60,7 +66,7 @@ export class RunFolder {
   }
 
   async record(): Promise<RunRecord | undefined> {
-    const text = await readFile(this.at('run.json'), 'utf8').catch(() => undefined);
+    const text = await readFile(this.at(RECORD), 'utf8').catch(unlessMissing);
     if (text === undefined) return undefined;
     try {
       return runRecordSchema.parse(JSON.parse(text));
@@ -85,23 +91,49 @@ export class RunFolder {
       }
       return 'continued';
     }
-    const strangers = (await entries(this.path)).filter(name => !OURS.has(name) && !name.endsWith('.partial'));
-    if (strangers.length > 0) {
-      throw new UsageError(`${this.path} holds "${strangers[0]}" and no run: give another --out, or an empty folder`);
-    }
+    await this.refuseForeign();
     await writeDurably(this.at('run.json'), JSON.stringify(record, null, 2));
     return 'new';
+  }
+
+  /**
+   * Looks whether a run may be here, before anything is written or replaced.
+   * @throws UsageError when the folder holds other things and no run.
+   */
+  async refuseForeign(): Promise<void> {
+    const stranger = await this.#stranger();
+    if (stranger === undefined) return;
+    throw new UsageError(`${this.path} holds "${stranger}" and no run: give another --out, or an empty folder`);
   }
 
   /** Deletes the run. @throws UsageError when the folder holds anything that is not a run's. */
   async clear(): Promise<void> {
     const names = await entries(this.path);
-    if (names.length === 0) return;
-    const stranger = names.find(name => !OURS.has(name) && !name.endsWith('.partial'));
+    const stranger = names.find(name => !OURS.has(name) && !name.endsWith('.partial')) ?? (await this.#stranger());
     if (stranger !== undefined) {
       throw new UsageError(`--fresh: ${this.path} holds "${stranger}", which is not a run's; nothing was deleted`);
     }
-    for (const name of names) await rm(this.at(name), { recursive: true, force: true });
+    // The record goes last: without it, what is left would be taken for somebody else's.
+    for (const name of names) if (name !== RECORD) await rm(this.at(name), { recursive: true, force: true });
+    await rm(this.at(RECORD), { force: true });
+  }
+
+  /**
+   * What lies here beside no run. Names prove nothing then: somebody's own pictures may lie in a folder called `photos`. A
+   * list that was made just before the record is told by what it holds.
+   */
+  async #stranger(): Promise<string | undefined> {
+    const names = await entries(this.path);
+    if (names.includes(RECORD)) return undefined;
+    for (const name of names) {
+      const lists =
+        LISTS.has(name) || [...LISTS].some(list => name.startsWith(`${list}.`) && name.endsWith('.partial'));
+      if (!lists && !/^run\.json\..*\.partial$/.test(name)) return name;
+      if (!lists) continue;
+      const inside = await entries(this.at(name));
+      if (!inside.every(file => /^(list\.jsonl|offsets\.bin|index\.json|.*\.partial)$/.test(file))) return name;
+    }
+    return undefined;
   }
 
   /**
@@ -122,7 +154,7 @@ export class RunFolder {
         if (!overlap(range, other.range ?? undefined)) continue;
         throw new UsageError(
           `process ${other.pid} on ${other.host} is working on ${this.path}: wait for it, or give both a disjoint --shard-range` +
-            (other.host === hostname() ? '' : `; if it is gone, delete its file in ${folder}`),
+            `; if that is no shapemill any more, delete its file in ${folder}`,
         );
       }
       if (others.length === 0) await this.#removeLeftovers();
@@ -140,7 +172,7 @@ export class RunFolder {
       if (name === own || name.endsWith('.partial')) continue;
       const lock = lockSchema.safeParse(await readJson(join(folder, name)));
       if (!lock.success || (lock.data.host === hostname() && !isAlive(lock.data.pid))) {
-        await rm(join(folder, name), { force: true });
+        await rm(join(folder, name), { recursive: true, force: true });
       } else others.push(lock.data);
     }
     return others;
@@ -158,7 +190,7 @@ export class RunFolder {
 
 const lockSchema = z.strictObject({
   host: z.string(),
-  pid: z.int(),
+  pid: z.int().positive(),
   range: z.tuple([z.int(), z.int()]).nullable(),
 });
 type Lock = z.infer<typeof lockSchema>;
@@ -166,6 +198,7 @@ type Lock = z.infer<typeof lockSchema>;
 async function entries(folder: string): Promise<string[]> {
   return readdir(folder).catch(error => {
     if (error.code === 'ENOENT') return [];
+    if (error.code === 'ENOTDIR') throw new UsageError(`expected a folder, found a file: ${error.path}`);
     throw error;
   });
 }

@@ -94,7 +94,7 @@ async function planWork(
   const { stage, context, pool, range } = run;
   for await (const plan of stage.plan({ ...context, written: shard => ledger.written(shard) })) {
     if (signal.aborted) return;
-    const complete = await readSidecar(context.folder.at(plan.path));
+    const complete = await readSidecar(context.folder.at(plan.path), stage.name, plan.shard);
     const ours = !range || (plan.shard >= range[0] && plan.shard <= range[1]);
     if (complete) queue.push({ complete });
     else if (ours) {

@@ -6,7 +6,7 @@ import { type Rng, rng } from '../sampling/rng.ts';
 import type { ItemSize, Paint, Scene2d } from '../scenes/scene2d.ts';
 import { type Bank, itemSize, readItem, sameSource } from './bank.ts';
 import { decodeCrop, decodeMask, encodeGrey, encodeJpeg } from './bank-images.ts';
-import { type Fault, InputFault } from './faults.ts';
+import { DamagedFile, type Fault, InputFault } from './faults.ts';
 import { type InstancePlan, WINDOW } from './instances.ts';
 import { encodeLabel, type Sample2dLabel, type ShapeLabel, sample2dLabelSchema, type TextureLabel } from './labels.ts';
 import type { Split } from './splits.ts';
@@ -90,7 +90,7 @@ function pickItem(random: Rng, task: Task2d, bank: Bank): number {
 }
 
 function damaged(name: string): Error {
-  return new Error(`${name}: ${MAX_ATTEMPTS} draws met broken bank items; the bank is damaged`);
+  return new DamagedFile(`${name}: ${MAX_ATTEMPTS} draws met broken bank items; the bank is damaged`);
 }
 
 /** What the images of an instance have in common while they are made. */

@@ -87,11 +87,32 @@ export class ShardWriter {
   }
 }
 
-/** The sidecar of a complete shard; undefined while the shard is not complete. @param path without extension. */
-export async function readSidecar(path: string): Promise<Sidecar | undefined> {
-  const complete = await stat(`${path}.tar`).catch(() => undefined);
-  if (!complete) return undefined;
-  return sidecarSchema.parse(JSON.parse(await readFile(`${path}.json`, 'utf8')));
+/**
+ * The sidecar of a complete shard; undefined while the shard is not complete, and when somebody was at it: a tar without
+ * its sidecar, of another length than that says, or a sidecar of another shard. Such a shard is made again.
+ * @param path without extension.
+ */
+export async function readSidecar(path: string, stage: string, shard: number): Promise<Sidecar | undefined> {
+  const tar = await stat(`${path}.tar`).catch(unlessMissing);
+  if (!tar) return undefined;
+  const text = await readFile(`${path}.json`, 'utf8').catch(unlessMissing);
+  const sidecar = sidecarSchema.safeParse(text === undefined ? undefined : jsonFrom(text)).data;
+  const whole = sidecar?.stage === stage && sidecar.shard === shard && sidecar.bytes === tar.size;
+  return whole ? sidecar : undefined;
+}
+
+/** Turns "no such file" into undefined; a file that may not be read is no missing file. */
+export function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+}
+
+/** What a text says as JSON; undefined when it is none. */
+export function jsonFrom(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes a whole file so that its name never stands for half of it: `.partial`, sync, rename. */

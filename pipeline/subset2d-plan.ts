@@ -12,8 +12,8 @@ export interface Subset2dPlan {
   /** Bank items that may be instances; all of the bank when left out. */
   readonly isInstance?: (item: number) => boolean;
   readonly instanceBank: 'shapes' | 'textures';
-  /** Whether an image shows textures of two photos: only splits that have them can take part. */
-  readonly needsTwoTextures: boolean;
+  /** Textures that an image may show, each of another photo: only splits that have so many can take part. */
+  readonly texturesShown: 0 | 1 | 2;
 }
 
 /** Shards of a 2D subset, with the seeded windows their images draw from. */
@@ -48,12 +48,18 @@ function usableItems(
     const lack =
       shapes.bySplit[split].length === 0
         ? 'shapes'
-        : wanted.needsTwoTextures && !hasTwoSources(textures, split)
-          ? 'textures of two photos'
-          : undefined;
+        : wanted.texturesShown > 0 && textures.bySplit[split].length === 0
+          ? 'textures'
+          : wanted.texturesShown === 2 && !hasTwoSources(textures, split)
+            ? 'textures of two photos'
+            : undefined;
     if (!lack) usable[split] = own;
     else if (own.length > 0) context.warn(`${wanted.subset}: split ${split} has no ${lack}, so it gets no images`);
   }
+  if (!wanted.isInstance || SPLITS.some(split => [...bank.bySplit[split]].some(wanted.isInstance!))) return usable;
+  context.warn(
+    `${wanted.subset}: the shape bank holds no shape of the kind that the conditions name, so there are no images`,
+  );
   return usable;
 }
 

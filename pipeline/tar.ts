@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { DamagedFile } from './faults.ts';
 
 /**
  * USTAR entries, byte-reproducible: fixed time, mode and owner. Written here and not by a library because the bytes of a
@@ -73,7 +74,7 @@ export interface TarMember {
   readonly size: number;
 }
 
-/** The members of a tar that {@link encodeTar} wrote, in order; reads headers only. @throws Error for any other file. */
+/** The members of a tar that {@link encodeTar} wrote, in order; reads headers only. @throws DamagedFile for any other file. */
 export async function* readTar(path: string): AsyncGenerator<TarMember> {
   const file = await open(path, 'r');
   const header = Buffer.alloc(BLOCK);
@@ -82,7 +83,7 @@ export async function* readTar(path: string): AsyncGenerator<TarMember> {
       const { bytesRead } = await file.read(header, 0, BLOCK, at);
       if (bytesRead === BLOCK && header[0] === 0) return;
       if (bytesRead < BLOCK || header.toString('latin1', 257, 262) !== 'ustar') {
-        throw new Error(`${path}: expected a tar header at byte ${at}; the shard is damaged`);
+        throw new DamagedFile(`${path}: expected a tar header at byte ${at}; the shard is damaged`);
       }
       const name = header.toString('latin1', 0, 100).split('\0', 1)[0]!;
       const size = Number.parseInt(header.toString('latin1', 124, 135), 8);

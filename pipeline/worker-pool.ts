@@ -1,8 +1,10 @@
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Piscina } from 'piscina';
 import sharp from 'sharp';
 import type { Configuration } from './configuration.ts';
+import { DamagedFile } from './faults.ts';
 import type { Banks, TaskResult } from './stage.ts';
 import type { StageName } from './stage-names.ts';
 
@@ -13,10 +15,13 @@ export interface WorkMessage {
   readonly banks: Banks;
 }
 
+/** By its place: a name would be looked for from the folder that the command is given in. */
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+
 /** Threads that work on pixels; one libvips thread each. */
 export class WorkerPool {
   readonly size: number;
-  readonly #piscina: Piscina<WorkMessage, TaskResult>;
+  readonly #piscina: Piscina<WorkMessage, TaskResult | { damaged: string }>;
 
   constructor(configuration: Configuration, workers = availableParallelism()) {
     this.size = workers;
@@ -25,7 +30,7 @@ export class WorkerPool {
     sharp.cache(false);
     this.#piscina = new Piscina({
       filename: fileURLToPath(new URL('./worker.ts', import.meta.url)),
-      execArgv: ['--import', 'tsx'],
+      execArgv: ['--import', TSX],
       minThreads: workers,
       maxThreads: workers,
       concurrentTasksPerWorker: 1,
@@ -35,8 +40,10 @@ export class WorkerPool {
     });
   }
 
-  run(message: WorkMessage, signal: AbortSignal): Promise<TaskResult> {
-    return this.#piscina.run(message, { signal });
+  async run(message: WorkMessage, signal: AbortSignal): Promise<TaskResult> {
+    const answer = await this.#piscina.run(message, { signal });
+    if ('damaged' in answer) throw new DamagedFile(answer.damaged);
+    return answer;
   }
 
   /** Ends the threads at once. */

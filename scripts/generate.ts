@@ -41,6 +41,7 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
   const { signal, stopListening } = interruptible();
   try {
     const outcome = await generate(configuration, settings, makeProgress(), signal);
+    console.error('drawing contact sheets …');
     await writePreview(outcome.folder);
     printSummary(outcome, (performance.now() - began) / 1000);
     const short = outcome.stages.some(({ asked, samples }) => samples < asked);
@@ -71,15 +72,15 @@ function printSummary({ folder, stages }: Outcome, seconds: number): void {
   const bytes = stages.reduce((sum, stage) => sum + stage.bytes, 0);
   console.log(`\n${shownPath(folder.path)}  ${bytesText(bytes)} in ${duration(seconds)}`);
   for (const { stage, asked, samples, made, seconds: took, bytes: size, sidecars } of stages) {
-    const rate = made > 0 ? `${(made / took).toFixed(1)}/s` : 'made earlier';
+    const rate = made > 0 ? `${(made / took).toFixed(1)}/s` : samples > 0 ? 'made earlier' : '';
     const faults = sidecars.reduce((sum, { faults }) => sum + faults.length, 0);
     const cells = [
       stage.title.padEnd(18),
       `${samples} of ${asked}`.padStart(16),
-      `${sidecars.length} shards`.padStart(11),
+      (sidecars.length === 1 ? '1 shard ' : `${sidecars.length} shards`).padStart(11),
       bytesText(size).padStart(9),
       rate.padStart(13),
-      faults > 0 ? `  ${faults} faults` : '',
+      `${faults} faults`.padStart(11),
     ];
     console.log(`  ${cells.join('')}`);
   }
@@ -87,9 +88,8 @@ function printSummary({ folder, stages }: Outcome, seconds: number): void {
   for (const { stage, asked, samples, sidecars } of stages) {
     if (samples >= asked || !stage.fills) continue;
     const looks = sidecars.reduce((sum, { counts }) => sum + (counts.looks ?? 0), 0);
-    console.log(
-      `  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. More photos help (--photos)`,
-    );
+    const remedy = stage.name.startsWith('import') ? 'the folder holds no more' : 'More photos help (--photos)';
+    console.log(`  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. ${remedy}`);
   }
   console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
 }

@@ -1,5 +1,6 @@
 import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
+import { DamagedFile } from '../pipeline/faults.ts';
 import { UsageError } from '../pipeline/usage-error.ts';
 import { VERSION } from '../pipeline/version.ts';
 import { assetsCommand } from './assets.ts';
@@ -39,6 +40,13 @@ async function main(): Promise<void> {
     .parseAsync();
 }
 
+// Whoever reads along may leave (`| head -1`); that ends no run.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', error => {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  });
+}
+
 main().catch(error => {
   if (error instanceof UsageError) {
     console.error(`shapemill: ${error.message}`);
@@ -51,6 +59,7 @@ main().catch(error => {
 
 /** What went wrong, in one line where the cause is known; with the stack where it is a fault of the program. */
 function describe(error: unknown): string {
+  if (error instanceof DamagedFile) return error.message;
   const { code, path, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC') return 'the disk is full. Make room and run the same command again: it continues';
   if (code === 'EDQUOT') return 'the disk quota is used up. Make room and run the same command again: it continues';

@@ -135,7 +135,7 @@ async function shrink(image: RgbImage, shortSide: number): Promise<RgbImage> {
   const { width, height, data } = image;
   const scale = shortSide / Math.min(width, height);
   if (scale >= 1) return image;
-  const smaller = await sharp(data, { raw: { width, height, channels: 3 } })
+  const smaller = await sharp(data, { raw: { width, height, channels: 3 }, limitInputPixels: false })
     .resize({ width: Math.round(width * scale), height: Math.round(height * scale), fit: 'fill' })
     .raw()
     .toBuffer({ resolveWithObject: true });

@@ -27,7 +27,9 @@ export const shapes2d: Stage<Task2d> = {
       variations: recipe.variations,
       instanceBank: 'shapes',
       isInstance: item => shapeSourceOf(context.banks.shapes!, item) === source,
-      needsTwoTextures: conditions.some(({ background, shape }) => background === 'texture' && shape === 'texture'),
+      texturesShown: Math.max(
+        ...conditions.map(({ background, shape }) => Number(background === 'texture') + Number(shape === 'texture')),
+      ) as 0 | 1 | 2,
     });
   },
 

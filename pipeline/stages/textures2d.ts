@@ -23,7 +23,9 @@ export const textures2d: Stage<Task2d> = {
       images: textures2dImages,
       variations: recipe.variations,
       instanceBank: 'textures',
-      needsTwoTextures: recipe.conditions.map(textureConditionOf).some(({ background }) => background === 'texture'),
+      texturesShown: recipe.conditions.map(textureConditionOf).some(({ background }) => background === 'texture')
+        ? 2
+        : 1,
     });
   },
 

@@ -4,13 +4,14 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readSidecar, ShardWriter, writeDurably } from '../../pipeline/shard-writer.ts';
+import { readSidecar as readSidecarOf, ShardWriter, writeDurably } from '../../pipeline/shard-writer.ts';
 import { encodeTar, TAR_END } from '../../pipeline/tar.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'shapemill-shards-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 const facts = { stage: 'shapes2d', shard: 3, samples: 2, seconds: 0.5, faults: [], counts: { looks: 2 } };
+const readSidecar = (path: string) => readSidecarOf(path, facts.stage, facts.shard);
 const pieces = [1, 2].map(i => encodeTar([{ name: `k${i}.txt`, data: Buffer.alloc(700, i) }]).bytes);
 
 describe('a shard', () => {

@@ -24,10 +24,11 @@ export interface Running {
 }
 
 /** Starts the real command line as a process of its own. */
-export function start(args: readonly string[], environment: Record<string, string> = {}): Running {
+export function start(args: readonly string[], environment: Record<string, string> = {}, cwd = process.cwd()): Running {
   const child = spawn(process.execPath, [ENTRY, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
+    cwd,
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', text => {

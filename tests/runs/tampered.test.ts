@@ -1,0 +1,118 @@
+import { cp, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { complaint, contentOf, generate, scratchFolder, start } from './command.ts';
+import { smallPhoto, writePhotos, writeRecipe } from './photo-folder.ts';
+
+const scratch = scratchFolder();
+const whole = join(scratch, 'whole');
+let photos: string;
+let inputs: string[];
+
+beforeAll(async () => {
+  photos = await writePhotos(scratch);
+  inputs = ['--photos', photos, '--recipe', await writeRecipe(join(scratch, 'small.json'))];
+  await generate([...inputs, '--out', whole]);
+});
+
+describe('what somebody was at is made again:', () => {
+  it.each<[string, (run: string) => Promise<unknown>]>([
+    ['a shard that was cut', run => truncate(join(run, 'shapes2d/train/shapes2d-train-000000.tar'), 1000)],
+    ['a bank shard that was cut', run => truncate(join(run, 'banks/textures/textures-000001.tar'), 1000)],
+    ['a sidecar that is gone', run => rm(join(run, 'banks/shapes/shapes-000001.json'))],
+    ['a sidecar that is none', run => writeFile(join(run, 'shapes2d/val/shapes2d-val-000000.json'), '{half')],
+    ['a list that was cut', run => truncate(join(run, 'photos/list.jsonl'), 300)],
+    ['an index of the list that is none', run => writeFile(join(run, 'photos/index.json'), 'x')],
+    ['a lock that is none', run => mkdir(join(run, 'locks/odd.json'))],
+  ])('%s', async (name, harm) => {
+    const run = join(scratch, name);
+    await cp(whole, run, { recursive: true });
+    await harm(run);
+    await generate([...inputs, '--out', run]);
+    expect(await contentOf(run)).toEqual(await contentOf(whole));
+  });
+});
+
+describe("somebody's own pictures in a folder called photos", () => {
+  it.each([[[]], [['--fresh']]])('are not deleted by --out above them %j', async flags => {
+    const own = join(scratch, `own${flags}`, 'photos');
+    await mkdir(own, { recursive: true });
+    await writeFile(join(own, 'wedding.jpg'), 'the only copy');
+    const said = complaint(await generate([...inputs, '--out', join(own, '..'), ...flags], 2));
+    expect(said).toContain('holds "photos"');
+    expect(await readFile(join(own, 'wedding.jpg'), 'utf8')).toBe('the only copy');
+  });
+});
+
+describe('a run record that is gone', () => {
+  it('makes the folder nobody’s: it is not continued with whatever is asked for now', async () => {
+    const run = join(scratch, 'no-record');
+    await cp(whole, run, { recursive: true });
+    await rm(join(run, 'run.json'));
+    expect(complaint(await generate([...inputs, '--out', run, '--seed', '2'], 2))).toContain('and no run');
+  });
+});
+
+describe('the list of a command that was refused', () => {
+  it('does not stand in for that of the next one', async () => {
+    const [run, empty] = [join(scratch, 'after-empty'), join(scratch, 'empty')];
+    await mkdir(empty);
+    await generate(['--photos', empty, '--out', run], 2);
+    await generate([...inputs, '--out', run, '--stage', 'extract-shapes']);
+  });
+});
+
+describe('a photo that has several names', () => {
+  const list = async (run: string) => (await readFile(join(run, 'photos/list.jsonl'), 'utf8')).trim().split('\n');
+
+  it('counts once: by links, by a folder in a folder, by a list', async () => {
+    const folder = join(scratch, 'names');
+    await cp(photos, join(folder, 'inner'), { recursive: true });
+    await symlink('..', join(folder, 'inner', 'up'));
+    await symlink('..', join(folder, 'inner', 'up-too'));
+    const [first] = await readdir(photos);
+    await symlink(first!, join(folder, 'inner', 'alias.jpg'));
+    const names = join(scratch, 'names.txt.list');
+    await writeFile(names, `names/inner/${first}\n./names/inner/${first}\nnames/../names/inner/${first}\n`);
+    const run = join(scratch, 'several-names');
+    const recipe = inputs.slice(2);
+    const sources = [folder, join(folder, 'inner'), names];
+    await generate(['--photos', ...sources, ...recipe, '--out', run, '--stage', 'extract-shapes']);
+    expect(await list(run)).toHaveLength(6);
+  });
+
+  it('is no photo where it is a picture of the run itself', async () => {
+    const run = join(photos, 'run');
+    await generate([...inputs, '--out', run, '--stage', 'extract-textures']);
+    await generate([...inputs, '--out', run, '--stage', 'extract-textures']);
+    await rm(run, { recursive: true });
+  });
+});
+
+describe('the folder that the command is given in', () => {
+  it('may be any', async () => {
+    const run = join(scratch, 'elsewhere');
+    const { code, stderr } = await start(['generate', ...inputs, '--out', run], {}, '/').ended;
+    expect([code, stderr]).toEqual([0, expect.anything()]);
+    expect(await contentOf(run)).toEqual(await contentOf(whole));
+  });
+});
+
+describe('a picture that is neither taken nor a list', () => {
+  it('is refused by name', async () => {
+    const gif = join(scratch, 'moving.gif');
+    await writeFile(gif, await smallPhoto('fig-in-bowl.webp').gif().toBuffer());
+    const said = complaint(await generate(['--photos', gif, '--out', join(scratch, 'gif')], 2));
+    expect(said).toContain('moving.gif');
+  });
+});
+
+describe('conditions on shapes that no bank has', () => {
+  it('are refused before anything is made', async () => {
+    const recipe = await writeRecipe(join(scratch, 'semantic.json'), {
+      shapes2d: { conditions: ['semantic-coloured-coloured-rotated'] },
+    });
+    const said = complaint(await generate(['--photos', photos, '--recipe', recipe, '--out', join(scratch, 'sem')], 2));
+    expect(said).toContain('--shape-bank semantic:DIR');
+  });
+});
