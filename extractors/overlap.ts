@@ -41,3 +41,11 @@ function sharedPixels(a: PlacedMask, b: PlacedMask): number {
   }
   return count;
 }
+
+/** Area that two boxes share, as a share of the smaller one, 0–1. */
+export function boxOverlap(a: Box, b: Box): number {
+  const width = Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left);
+  const height = Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top);
+  if (width <= 0 || height <= 0) return 0;
+  return (width * height) / Math.min(a.width * a.height, b.width * b.height);
+}

@@ -1,5 +1,6 @@
 import { CellSimilarity } from './cell-similarity.ts';
 import type { Box, RgbImage } from './image.ts';
+import { boxOverlap } from './overlap.ts';
 import { CellGrid } from './texture-channels.ts';
 
 /** The rule for textures of VasTextures (arXiv 2406.17146, the authors' script), with the changes that say "ours". */
@@ -90,7 +91,7 @@ export function findTextureRegions(image: RgbImage, options: TextureOptions = DE
   const rejected = { contained: 0, overlap: 0, smooth: 0 };
   const regions: TextureRegion[] = [];
   for (const region of byScore(similarSquares(image, cellSize, options, rejected))) {
-    if (regions.some(better => overlap(better.box, region.box) > options.maxOverlap)) rejected.overlap++;
+    if (regions.some(better => boxOverlap(better.box, region.box) > options.maxOverlap)) rejected.overlap++;
     else if (hasSmoothQuadrant(image, region.box, options)) rejected.smooth++;
     else regions.push(region);
   }
@@ -281,14 +282,6 @@ class SquareGrowth {
 
 /** Similarities remembered per cell: enough for any photo at 75 px a cell and most at 40; it bounds tiny cells to 26 kB each. */
 const MAX_REMEMBERED = 3200;
-
-/** Area common to both boxes over the area of the smaller one. */
-function overlap(a: Box, b: Box): number {
-  const width = Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left);
-  const height = Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top);
-  if (width <= 0 || height <= 0) return 0;
-  return (width * height) / Math.min(a.width * a.height, b.width * b.height);
-}
 
 function hasSmoothQuadrant(image: RgbImage, box: Box, options: TextureOptions): boolean {
   return quadrants(box).some(quadrant => {

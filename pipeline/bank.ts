@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { SHAPE_SOURCES, type ShapeSource } from '../scenes/conditions.ts';
 import type { ItemSize } from '../scenes/scene2d.ts';
-import { DamagedFile, InputFault } from './faults.ts';
-import { type BankItem, jsonFrom, unlessMissing, writeDurably } from './shard-writer.ts';
+import { DamagedFile, InputFault, unlessMissing } from './faults.ts';
+import { type BankItem, jsonFrom, writeDurably } from './shard-writer.ts';
 import { SPLITS, type Split } from './splits.ts';
 
 /** The columns of a bank index and the element type of each: 43 bytes an item. */

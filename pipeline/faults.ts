@@ -38,3 +38,8 @@ export function asInputFault(error: unknown, what: string): unknown {
   const code = (error as NodeJS.ErrnoException)?.code;
   return code !== undefined && INPUT_CODES.has(code) ? new InputFault(`${what}: ${code}`) : error;
 }
+
+/** Turns "no such file" into undefined; a file that may not be read is no missing file. */
+export function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+}

@@ -4,9 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { hash128, hashId, hashUnit } from '../sampling/hash.ts';
+import { unlessMissing } from './faults.ts';
 import type { Source } from './photo-sources.ts';
 import { isAlive } from './process-alive.ts';
-import { jsonFrom, unlessMissing, writeDurably } from './shard-writer.ts';
+import { jsonFrom, writeDurably } from './shard-writer.ts';
 import type { Split } from './splits.ts';
 
 /**

@@ -5,8 +5,9 @@ import { isDeepStrictEqual } from 'node:util';
 import glob from 'fast-glob';
 import { z } from 'zod';
 import type { BankFacts } from './bank.ts';
+import { unlessMissing } from './faults.ts';
 import { isAlive } from './process-alive.ts';
-import { unlessMissing, writeDurably } from './shard-writer.ts';
+import { writeDurably } from './shard-writer.ts';
 import { UsageError } from './usage-error.ts';
 
 /** What `run.json` records, and what a resume has to agree with. */

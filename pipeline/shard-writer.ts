@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { unlessMissing } from './faults.ts';
 import { TAR_END } from './tar.ts';
 
 /** What a bank's sidecar keeps of an item, so that the bank can be indexed without opening its tars. */
@@ -99,11 +100,6 @@ export async function readSidecar(path: string, stage: string, shard: number): P
   const sidecar = sidecarSchema.safeParse(text === undefined ? undefined : jsonFrom(text)).data;
   const whole = sidecar?.stage === stage && sidecar.shard === shard && sidecar.bytes === tar.size;
   return whole ? sidecar : undefined;
-}
-
-/** Turns "no such file" into undefined; a file that may not be read is no missing file. */
-export function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }
 
 /** What a text says as JSON; undefined when it is none. */

@@ -1,5 +1,6 @@
 import sharp from 'sharp';
 import type { Box, RgbImage } from '../../extractors/image.ts';
+import { boxOverlap } from '../../extractors/overlap.ts';
 import {
   defaultCellSize,
   findTextureRegions,
@@ -102,7 +103,7 @@ async function cutTextures(
   const scale = photo.width / looked.width;
   const known = await Promise.all(earlier.map(earlierBox));
   const fresh = regions.filter(({ box }) =>
-    known.every(other => sharedShare(scaled(box, scale), other) <= options.maxOverlap),
+    known.every(other => boxOverlap(scaled(box, scale), other) <= options.maxOverlap),
   );
   if (fresh.length === 0) counts['no-texture'] = 1;
   if (fresh.length < regions.length) counts['region-found-before'] = regions.length - fresh.length;
@@ -121,13 +122,6 @@ function roundCellSize({ cellSize, cellRounds }: TextureRegionsRecipe, round: nu
 
 async function earlierBox({ tar, label }: EarlierItem): Promise<Box> {
   return (JSON.parse((await readRange(tar, ...label)).toString()) as TextureLabel).found!.box;
-}
-
-/** Area that two boxes share, as a share of the smaller one. */
-function sharedShare(a: Box, b: Box): number {
-  const width = Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left);
-  const height = Math.min(a.top + a.height, b.top + b.height) - Math.max(a.top, b.top);
-  return (Math.max(0, width) * Math.max(0, height)) / Math.min(a.width * a.height, b.width * b.height);
 }
 
 /** The picture at most `shortSide` pixels on its shorter side. */

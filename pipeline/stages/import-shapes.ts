@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Box, Mask } from '../../extractors/image.ts';
+import type { Mask } from '../../extractors/image.ts';
+import { coverageFacts } from '../../renderers/coverage.ts';
 import { bankItemId } from '../bank.ts';
 import { decodeMask, encodeGrey } from '../bank-images.ts';
 import { bankShard, type ImportTask, importFile, type NewItem, parseBankSource, photoOf } from '../bank-stage.ts';
@@ -67,7 +68,7 @@ export const importShapes: Stage<ImportTask> = {
 
 /** The mask cut to its bounding box. @throws InputFault when nothing is set. */
 function tight(mask: Mask): { mask: Mask; area: number } {
-  const { box, area } = boundingBox(mask);
+  const { box, area } = coverageFacts(mask);
   if (area === 0) throw new InputFault('expected a white shape on black, found no white pixel');
   const data = new Uint8Array(box.width * box.height);
   for (let row = 0; row < box.height; row++) {
@@ -75,19 +76,4 @@ function tight(mask: Mask): { mask: Mask; area: number } {
     data.set(mask.data.subarray(start, start + box.width), row * box.width);
   }
   return { mask: { data, width: box.width, height: box.height }, area };
-}
-
-function boundingBox({ width, height, data }: Mask): { box: Box; area: number } {
-  let [area, left, top, right, bottom] = [0, width, height, -1, -1];
-  for (let row = 0, i = 0; row < height; row++) {
-    for (let column = 0; column < width; column++, i++) {
-      if (data[i] === 0) continue;
-      area++;
-      left = Math.min(left, column);
-      right = Math.max(right, column);
-      top = Math.min(top, row);
-      bottom = row;
-    }
-  }
-  return { box: { left, top, width: right - left + 1, height: bottom - top + 1 }, area };
 }
