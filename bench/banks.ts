@@ -75,7 +75,12 @@ function item(
   height: number,
 ): NewItem {
   const label = Buffer.from(JSON.stringify({ photo: { id: source }, provenance }));
-  return { id: bankItemId(kind, source, rank), image, label, facts: { source, split: 'train', rank, width, height } };
+  return {
+    id: bankItemId(kind, source, rank),
+    files: { [kind === 'shapes' ? 'png' : 'jpg']: image },
+    label,
+    facts: { source, split: 'train', rank, width, height },
+  };
 }
 
 async function bank(folder: string, kind: 'shapes' | 'textures', items: readonly NewItem[]): Promise<Bank> {

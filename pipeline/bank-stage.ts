@@ -1,18 +1,20 @@
 import { basename, extname } from 'node:path';
 import { hashId } from '../sampling/hash.ts';
 import { SHAPE_SOURCES, type ShapeSource } from '../scenes/conditions.ts';
-import { BANK_FORMS, bankShardName } from './bank.ts';
+import { bankShardName } from './bank.ts';
+import { BANK_FORMS, type BankKind } from './bank-kinds.ts';
 import { InputFault } from './faults.ts';
 import { type IndexedFile, splitOf } from './photo-index.ts';
 import type { BankItem, Sidecar } from './shard-writer.ts';
 import type { Split } from './splits.ts';
-import type { BankKind, PlanContext, ShardPlan, TaskResult } from './stage.ts';
-import { encodeTar } from './tar.ts';
+import type { PlanContext, ShardPlan, TaskResult } from './stage.ts';
+import { encodeTar, TAR_BLOCK } from './tar.ts';
 
 /** What all stages that fill a bank share: where a shard lies, and how an item is laid into it. */
 export interface NewItem {
   readonly id: string;
-  readonly image: Uint8Array;
+  /** By field, as BANK_FORMS names them; others may be added. */
+  readonly files: Readonly<Record<string, Uint8Array>>;
   readonly label: Uint8Array;
   readonly facts: Omit<BankItem, 'id' | 'image' | 'label'>;
 }
@@ -28,29 +30,26 @@ export function bankResult(
   items: readonly NewItem[],
   rest: Pick<TaskResult, 'faults' | 'counts'>,
 ): TaskResult {
-  const { field } = BANK_FORMS[kind];
-  // Fields of a sample stand in alphabetical order: `jpg` before `json`, `json` before `png`.
-  const imageFirst = field < 'json';
-  const { bytes, offsets } = encodeTar(
-    items.flatMap(({ id, image, label }) => {
-      const files = [
-        { name: `${id}.json`, data: label },
-        { name: `${id}.${field}`, data: image },
-      ];
-      return imageFirst ? files.reverse() : files;
-    }),
+  const single = BANK_FORMS[kind].fields.length === 1;
+  const laid = items.map(({ id, files, label }) =>
+    // Fields of a sample stand in alphabetical order: `jpg` before `json`, `json` before `png`.
+    Object.entries({ ...files, json: label })
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([field, data]) => ({ name: `${id}.${field}`, field, data })),
   );
-  return {
-    bytes,
-    samples: items.length,
-    items: items.map(({ id, image, label, facts }, i) => ({
-      id,
-      ...facts,
-      image: [offsets[2 * i + (imageFirst ? 0 : 1)]!, image.length],
-      label: [offsets[2 * i + (imageFirst ? 1 : 0)]!, label.length],
-    })),
-    ...rest,
-  };
+  const { bytes, offsets } = encodeTar(laid.flat());
+  let next = 0;
+  const placed = items.map(({ id, facts }, i): BankItem => {
+    const places = laid[i]!.map(({ field, data }) => ({ field, at: offsets[next++]!, length: data.length }));
+    const label = places.find(({ field }) => field === 'json')!;
+    const file = places.find(({ field }) => field !== 'json')!;
+    const whole: [number, number] = [
+      places[0]!.at - TAR_BLOCK,
+      (offsets[next] ?? bytes.length + TAR_BLOCK) - places[0]!.at,
+    ];
+    return { id, ...facts, image: single ? [file.at, file.length] : whole, label: [label.at, label.length] };
+  });
+  return { bytes, samples: items.length, items: placed, ...rest };
 }
 
 /** Where an item of the same photo lies that an earlier round found: its tar, and image and label in it. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { SHAPE_SOURCES, type ShapeSource } from '../scenes/conditions.ts';
 import type { ItemSize } from '../scenes/scene2d.ts';
+import { BANK_FORMS, BANK_KINDS, type BankKind } from './bank-kinds.ts';
 import { DamagedFile, InputFault, unlessMissing } from './faults.ts';
 import { type BankItem, jsonFrom, writeDurably } from './shard-writer.ts';
 import { SPLITS, type Split } from './splits.ts';
@@ -31,10 +32,13 @@ type ColumnName = keyof typeof COLUMNS;
 type Columns = { readonly [K in ColumnName]: InstanceType<(typeof COLUMNS)[K]> };
 
 const bankFacts = z.strictObject({
-  kind: z.enum(['shapes', 'textures']),
+  kind: z.enum(BANK_KINDS),
   items: z.int().min(0),
-  /** Items asked for: fewer were found when `items` is smaller. */
-  asked: z.int().min(0),
+  asked: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('items asked for; null: all there are. Fewer were found when `items` is smaller'),
   splits: z.record(z.enum(SPLITS), z.int()),
   digest: z.string().describe('sha256 of index.bin'),
 });
@@ -52,19 +56,13 @@ export interface Bank extends BankFacts {
   readonly bySplit: Readonly<Record<Split, Uint32Array>>;
 }
 
-/** File extension of a kind's images, and the letter before the rank in its ids. */
-export const BANK_FORMS = {
-  shapes: { field: 'png', letter: 'r' },
-  textures: { field: 'jpg', letter: 't' },
-} as const;
-
 /** Id of a bank item: the id of the photo (or file) it comes from, and which of that photo's items it is. */
-export function bankItemId(kind: BankFacts['kind'], photo: string, rank: number): string {
+export function bankItemId(kind: BankKind, photo: string, rank: number): string {
   return `${photo}-${BANK_FORMS[kind].letter}${rank}`;
 }
 
 /** Path of a bank shard within its bank's folder, without extension. */
-export function bankShardName(kind: BankFacts['kind'], shard: number): string {
+export function bankShardName(kind: BankKind, shard: number): string {
   return `${kind}-${String(shard).padStart(6, '0')}`;
 }
 
@@ -75,15 +73,15 @@ export function bankShardName(kind: BankFacts['kind'], shard: number): string {
  */
 export async function finalizeBank(
   folder: string,
-  kind: BankFacts['kind'],
-  asked: number,
+  kind: BankKind,
+  asked: number | null,
   shards: Iterable<readonly [shard: number, items: readonly BankItem[]]>,
 ): Promise<Bank> {
   const all: [number, BankItem][] = [];
   for (const [shard, items] of shards) for (const item of items) all.push([shard, item]);
   // Array.prototype.sort is stable: within a rank the order of shards and places stays.
   all.sort(([, a], [, b]) => a.rank - b.rank);
-  const kept = all.slice(0, asked);
+  const kept = asked === null ? all : all.slice(0, asked);
   const columns = makeColumns(new SharedArrayBuffer(columnBytes(kept.length)), kept.length);
   for (const [i, [shard, item]] of kept.entries()) setItem(columns, i, shard, item);
   const bytes = new Uint8Array(columns.shard.buffer);
@@ -179,7 +177,7 @@ export function shapeSourceOf(bank: Bank, i: number): ShapeSource {
   return SHAPE_SOURCES[bank.columns.flags[i]! >> 2]!;
 }
 
-/** The encoded image and the label of item `i`, read by offset from its shard. */
+/** The file (of a material: the tar entries of all its files) and the label of item `i`, read by offset from its shard. */
 export async function readItem(bank: Bank, i: number): Promise<{ image: Buffer; label: unknown }> {
   const { shard, imageBlock, imageBytes, labelBlock, labelBytes } = bank.columns;
   const path = join(bank.folder, `${bankShardName(bank.kind, shard[i]!)}.tar`);

@@ -13,6 +13,13 @@ import {
   type Textures2dRecipe,
   textures2dRecipe,
 } from '../scenes/recipe.ts';
+import {
+  LAST_MATERIALS3D,
+  LAST_SHAPES3D,
+  materials3dRecipe,
+  type Scene3dRecipe,
+  shapes3dRecipe,
+} from '../scenes/recipe3d.ts';
 import { GENERATE_OPTIONS, type GenerateValues, SUBSETS, type Subset } from './generate-options.ts';
 import { checkValues } from './options.ts';
 import { MAX_PIXELS } from './photo.ts';
@@ -52,9 +59,15 @@ export interface Configuration {
   readonly textures: number;
   readonly shapes2dImages: number;
   readonly textures2dImages: number;
+  readonly materials: number;
+  readonly shapes3dImages: number;
+  readonly materials3dImages: number;
   readonly photos: readonly string[];
+  readonly meshes: readonly string[];
+  readonly environments: readonly string[];
   readonly shapeBank: string | null;
   readonly textureBank: string | null;
+  readonly materialBank: string | null;
   readonly licences: readonly string[] | null;
   readonly maxPixels: number;
   readonly shardSamples: number;
@@ -62,9 +75,13 @@ export interface Configuration {
   readonly textureRegions: TextureRegionsRecipe;
   readonly shapes2d: Shapes2dRecipe;
   readonly textures2d: Textures2dRecipe;
+  readonly shapes3d: Scene3dRecipe;
+  readonly materials3d: Scene3dRecipe;
 }
 
 export const STARTER_PHOTOS = 'starter-photos';
+export const STARTER_MESHES = 'starter-meshes';
+export const STARTER_ENVIRONMENTS = 'starter-environments';
 
 const LAST = {
   naturalShapes: {
@@ -82,6 +99,8 @@ const LAST = {
   } satisfies TextureRegionsRecipe,
   shapes2d: LAST_SHAPES2D,
   textures2d: LAST_TEXTURES2D,
+  shapes3d: LAST_SHAPES3D,
+  materials3d: LAST_MATERIALS3D,
 };
 
 const share = z.number().min(0).max(1);
@@ -123,6 +142,8 @@ const GROUPS = {
   'texture-regions': ['textureRegions', textureRegionsRecipe],
   shapes2d: ['shapes2d', shapes2dRecipe],
   textures2d: ['textures2d', textures2dRecipe],
+  shapes3d: ['shapes3d', shapes3dRecipe],
+  materials3d: ['materials3d', materials3dRecipe],
 } as const;
 type GroupName = keyof typeof GROUPS;
 
@@ -136,7 +157,14 @@ const RECIPE_OPTIONS = Object.fromEntries(
 );
 
 /** LAS&T's released archives: images of each subset beside 350,000 shapes, and the smallest subset that shows its kind. */
-const RELEASED = { shapes: 350_000, shapes2d: 61_000, textures2d: 53_000, minInstances: 8 };
+const RELEASED = {
+  shapes: 350_000,
+  shapes2d: 61_000,
+  textures2d: 53_000,
+  shapes3d: 76_000,
+  materials3d: 80_000,
+  minInstances: 8,
+};
 const MIN_TEXTURES = 24;
 
 /**
@@ -147,19 +175,26 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
   const { name, values, groups } = await readRecipe(flags.recipe ?? 'last');
   const given: GenerateValues = { ...values, ...flags };
   const shapes = given.shapes ?? 40;
+  const textures = given.textures ?? Math.max(MIN_TEXTURES, Math.ceil(shapes / 10));
   const instances = (released: number, variations: number) =>
     Math.max(RELEASED.minInstances, Math.ceil((shapes * released) / RELEASED.shapes / variations)) * variations;
   return {
     recipe: name,
     seed: given.seed ?? 1,
-    subsets: SUBSETS.filter(subset => !given.subsets || given.subsets.includes(subset)),
+    subsets: SUBSETS.filter(subset => (given.subsets ?? ['shapes2d', 'textures2d']).includes(subset)),
     shapes,
-    textures: given.textures ?? Math.max(MIN_TEXTURES, Math.ceil(shapes / 10)),
+    textures,
     shapes2dImages: given['shapes2d-images'] ?? instances(RELEASED.shapes2d, groups.shapes2d.variations),
     textures2dImages: given['textures2d-images'] ?? instances(RELEASED.textures2d, groups.textures2d.variations),
+    materials: given.materials ?? textures,
+    shapes3dImages: given['shapes3d-images'] ?? instances(RELEASED.shapes3d, groups.shapes3d.variations),
+    materials3dImages: given['materials3d-images'] ?? instances(RELEASED.materials3d, groups.materials3d.variations),
     photos: given.photos ?? [STARTER_PHOTOS],
+    meshes: given.meshes ?? [STARTER_MESHES],
+    environments: given.environments ?? [STARTER_ENVIRONMENTS],
     shapeBank: given['shape-bank'] ?? null,
     textureBank: given['texture-bank'] ?? null,
+    materialBank: given['material-bank'] ?? null,
     licences: given.licences ?? null,
     maxPixels: given['max-pixels'] ?? MAX_PIXELS,
     shardSamples: given['shard-samples'] ?? 1000,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { list, listOf, type OptionValues, text, toggle, wholeNumber } from './options.ts';
+import { GL_BACK_ENDS } from '../renderers/gl-back-ends.ts';
+import { choice, list, listOf, type OptionValues, text, toggle, wholeNumber } from './options.ts';
 import { STAGE_NAMES } from './stage-names.ts';
 
-export const SUBSETS = ['shapes2d', 'textures2d'] as const;
+export const SUBSETS = ['shapes2d', 'textures2d', 'shapes3d', 'materials3d'] as const;
 export type Subset = (typeof SUBSETS)[number];
 
 /** `a..b`, both ends included. */
@@ -43,6 +44,24 @@ export const GENERATE_OPTIONS = {
     default: 'shapes × 53 / 350, at least 8 instances',
     help: 'images of the textures2d subset, rounded up to whole instances',
   }),
+  materials: wholeNumber(1, MANY, {
+    group: what,
+    inRecipe: true,
+    default: 'as many as textures',
+    help: 'PBR materials in the material bank, made from the textures',
+  }),
+  'shapes3d-images': wholeNumber(0, MANY, {
+    group: what,
+    inRecipe: true,
+    default: 'shapes × 76 / 350, at least 8 instances',
+    help: 'images of the shapes3d subset, rounded up to whole instances',
+  }),
+  'materials3d-images': wholeNumber(0, MANY, {
+    group: what,
+    inRecipe: true,
+    default: 'shapes × 80 / 350, at least 8 instances',
+    help: 'images of the materials3d subset, rounded up to whole instances',
+  }),
   subsets: listOf(SUBSETS, { group: what, inRecipe: true, default: SUBSETS.join(' '), help: 'image subsets to make' }),
   recipe: text('"last" or the path of a YAML or JSON file', {
     group: what,
@@ -61,6 +80,18 @@ export const GENERATE_OPTIONS = {
     default: 'starter-photos',
     help: 'photographs: pack ids, folders, globs, or text files with a path a line',
   }),
+  meshes: list('pack ids, folders, globs, meshes or list files', {
+    group: from,
+    inRecipe: true,
+    default: 'starter-meshes',
+    help: 'GLB, glTF and OBJ meshes: pack ids, folders, globs, or text files with a path a line',
+  }),
+  environments: list('pack ids, folders, globs, panoramas or list files', {
+    group: from,
+    inRecipe: true,
+    default: 'starter-environments',
+    help: 'HDR and EXR panoramas: pack ids, folders, globs, or text files with a path a line',
+  }),
   'shape-bank': text('a folder of shape PNGs or another run', {
     group: from,
     inRecipe: true,
@@ -71,10 +102,15 @@ export const GENERATE_OPTIONS = {
     inRecipe: true,
     help: 'use these textures instead of extracting: another run, or a folder of images',
   }),
+  'material-bank': text('a folder of PBR materials or another run', {
+    group: from,
+    inRecipe: true,
+    help: 'use these materials instead of making them: another run, or a folder of map sets (ambientCG, Poly Haven names)',
+  }),
   licences: list('SPDX licence ids', {
     group: from,
     inRecipe: true,
-    help: 'use only photographs under these licences, such as CC0-1.0 CC-BY-4.0',
+    help: 'use only photographs, meshes and panoramas under these licences, such as CC0-1.0 CC-BY-4.0',
   }),
   'max-pixels': wholeNumber(1, 4_000_000_000, {
     group: from,
@@ -88,6 +124,22 @@ export const GENERATE_OPTIONS = {
     help: 'run folder; the same command on it continues',
   }),
   workers: wholeNumber(1, 1024, { group: how, default: 'one a core', help: 'worker threads' }),
+  browser: text('the path of a Chrome or Chromium', {
+    group: how,
+    default: 'one that is installed, else the one that npm brought',
+    help: 'browser that draws 3D scenes',
+  }),
+  gl: choice(GL_BACK_ENDS, {
+    group: how,
+    default: 'auto',
+    help: 'graphics back end: auto takes the first of vulkan, egl and swiftshader that works, a GPU before software',
+  }),
+  'require-gpu': toggle({ group: how, help: 'end with exit code 2 when 3D scenes would be drawn in software' }),
+  pages: wholeNumber(1, 64, {
+    group: how,
+    default: 'one a core in software, else 4',
+    help: 'browser pages that draw at the same time',
+  }),
   'shard-samples': wholeNumber(1, 1_000_000, {
     group: how,
     inRecipe: true,

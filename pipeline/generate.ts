@@ -4,14 +4,16 @@ import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 import { shapeConditionOf } from '../scenes/recipe.ts';
 import { type Bank, bankShardName, finalizeBank, openBank } from './bank.ts';
+import type { BankKind } from './bank-kinds.ts';
 import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
+import type { Subset } from './generate-options.ts';
 import { finishedBankFolder, Inputs } from './inputs.ts';
 import type { Progress } from './progress.ts';
 import { RunFolder, type RunRecord } from './run-folder.ts';
 import { runShards } from './run-shards.ts';
 import { type BankItem, readSidecar, type Sidecar } from './shard-writer.ts';
-import type { BankKind, Banks, Estimate, PlanContext, Stage } from './stage.ts';
+import type { Banks, Estimate, PlanContext, Stage } from './stage.ts';
 import type { StageName } from './stage-names.ts';
 import { STAGES } from './stages.ts';
 import { UsageError } from './usage-error.ts';
@@ -52,14 +54,20 @@ export interface PlannedStage {
   readonly estimate: Estimate;
 }
 
+/** What meshes, materials and panoramas are prepared for. */
+const SUBSETS_3D: ReadonlySet<Subset> = new Set<Subset>(['shapes3d', 'materials3d']);
+
 /** The stages a configuration needs, in order. A bank that is another run's needs none. */
 export async function stagesOf(configuration: Configuration): Promise<StageName[]> {
   const bankStage = async (source: string | null, extract: StageName, load: StageName): Promise<StageName[]> =>
     source === null ? [extract] : (await finishedBankFolder(source)) ? [] : [load];
   await refuseOtherShapes(configuration);
+  const wants3d = configuration.subsets.some(subset => SUBSETS_3D.has(subset));
   return [
     ...(await bankStage(configuration.shapeBank, 'extract-shapes', 'import-shapes')),
     ...(await bankStage(configuration.textureBank, 'extract-textures', 'import-textures')),
+    ...(wants3d ? await bankStage(configuration.materialBank, 'make-materials', 'import-materials') : []),
+    ...(wants3d ? (['prepare-meshes', 'prepare-environments'] as const) : []),
     ...configuration.subsets,
   ];
 }
@@ -171,9 +179,10 @@ class Run {
   async stage(stage: Stage): Promise<void> {
     for (const kind of stage.reads) this.#banks[kind] ??= await this.#finishedBank(kind, stage);
     const context = this.#context();
-    const asked = stage.fills ? this.#configuration[stage.fills] : (await stage.estimate(context)).samples;
+    const limit = stage.fills ? stage.asked!(this.#configuration) : null;
+    const expected = limit ?? (await stage.estimate(context)).samples;
     const { name, title, unit } = stage;
-    this.#progress.begin({ name, title, unit, total: asked });
+    this.#progress.begin({ name, title, unit, total: expected });
     const began = performance.now();
     let made = 0;
     const { samples, sidecars } = await runShards({
@@ -182,7 +191,7 @@ class Run {
       pool: this.#pool,
       signal: this.#signal,
       range: this.#settings.range,
-      enough: asked,
+      enough: limit ?? Number.POSITIVE_INFINITY,
       events: {
         found: sidecar => this.#progress.advance(sidecar.samples, []),
         made: result => {
@@ -197,8 +206,9 @@ class Run {
     }
     this.outcomes.push({
       stage,
-      asked,
-      samples: stage.fills ? Math.min(samples, asked) : samples,
+      // Where all there is was asked for, a file that cannot be used is a fault and no shortage.
+      asked: stage.fills ? (limit ?? samples) : expected,
+      samples: Math.min(samples, limit ?? samples),
       made,
       seconds: (performance.now() - began) / 1000,
       bytes: sidecars.reduce((sum, sidecar) => sum + sidecar.bytes, 0),
@@ -226,10 +236,10 @@ class Run {
   /** Indexes the bank when its shards suffice: enough items without a gap, or all shards there can be. */
   async #finalize(stage: Stage, kind: BankKind): Promise<Bank | undefined> {
     const folder = this.#folder.bank(kind);
-    const asked = this.#configuration[kind];
+    const asked = stage.asked!(this.#configuration);
     const last = await stage.shardCount!(this.#context());
     const shards: [number, readonly BankItem[]][] = [];
-    for (let shard = 0, items = 0; shard < last && items < asked; shard++) {
+    for (let shard = 0, items = 0; shard < last && items < (asked ?? Number.POSITIVE_INFINITY); shard++) {
       const sidecar = await readSidecar(join(folder, bankShardName(kind, shard)), stage.name, shard);
       if (!sidecar) {
         this.#progress.info(

@@ -1,15 +1,38 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Bank, openBank } from './bank.ts';
+import { BANK_KINDS, type BankKind } from './bank-kinds.ts';
 import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
 import { buildPhotoIndex, digestSources, PhotoIndex } from './photo-index.ts';
-import { resolveSources, type Source, without } from './photo-sources.ts';
+import {
+  ENVIRONMENT_FILES,
+  MATERIAL_FILES,
+  MESH_FILES,
+  PHOTO_FILES,
+  resolveSources,
+  type Source,
+  type SourceKind,
+  without,
+} from './photo-sources.ts';
 import type { Progress } from './progress.ts';
 import type { RunFolder } from './run-folder.ts';
-import type { BankKind, IndexName } from './stage.ts';
+import type { IndexName } from './stage.ts';
 import type { StageName } from './stage-names.ts';
 import { UsageError } from './usage-error.ts';
+
+/** What kind of files each list holds. */
+const INDEXED_FILES: Readonly<Record<IndexName, SourceKind>> = {
+  photos: PHOTO_FILES,
+  'shape-files': PHOTO_FILES,
+  'texture-files': PHOTO_FILES,
+  'material-files': MATERIAL_FILES,
+  'mesh-files': MESH_FILES,
+  'environment-files': ENVIRONMENT_FILES,
+};
+
+/** Lists of what packs may hold; the others are of folders whose licences nobody knows. */
+const ASSETS: ReadonlySet<IndexName> = new Set<IndexName>(['photos', 'mesh-files', 'environment-files']);
 
 /** The outside files of a run: their lists, and the banks of other runs. */
 export class Inputs {
@@ -47,7 +70,7 @@ export class Inputs {
 
   /** A bank of another run, when that is what the option names. */
   async foreignBank(kind: BankKind): Promise<Bank | undefined> {
-    const value = kind === 'shapes' ? this.#configuration.shapeBank : this.#configuration.textureBank;
+    const value = givenBank(this.#configuration, kind);
     const folder = value === null ? undefined : await finishedBankFolder(value, kind);
     return folder === undefined ? undefined : openBank(folder);
   }
@@ -67,7 +90,7 @@ export class Inputs {
   async #digests(stages: readonly StageName[], digest: (name: IndexName) => Promise<string>) {
     const digests: Record<string, string> = {};
     for (const name of indexesOf(stages)) digests[name] = await digest(name);
-    for (const kind of ['shapes', 'textures'] as const) {
+    for (const kind of BANK_KINDS) {
       const bank = await this.foreignBank(kind);
       if (bank) digests[`${kind} bank`] = bank.digest;
     }
@@ -75,11 +98,17 @@ export class Inputs {
   }
 
   async #sources(name: IndexName): Promise<Source[]> {
-    const { photos, shapeBank, textureBank, licences } = this.#configuration;
-    const sources =
-      name === 'photos'
-        ? await resolveSources(photos, licences)
-        : await resolveSources([parseBankSource((name === 'shape-files' ? shapeBank : textureBank)!).path], null);
+    const { photos, meshes, environments, shapeBank, textureBank, materialBank, licences } = this.#configuration;
+    const folder = (bank: string | null) => [parseBankSource(bank!).path];
+    const named: Record<IndexName, () => readonly string[]> = {
+      photos: () => photos,
+      'shape-files': () => folder(shapeBank),
+      'texture-files': () => folder(textureBank),
+      'material-files': () => folder(materialBank),
+      'mesh-files': () => meshes,
+      'environment-files': () => environments,
+    };
+    const sources = await resolveSources(named[name](), ASSETS.has(name) ? licences : null, INDEXED_FILES[name]);
     const run = await realpath(this.#folder.path).catch(() => this.#folder.path);
     return sources.map(source => interruptible(without(source, run), this.#signal));
   }
@@ -96,10 +125,10 @@ export class Inputs {
     );
     if (index.facts.files === 0) {
       const under =
-        name === 'photos' && licences
+        ASSETS.has(name) && licences
           ? ` under ${licences.join(' or ')} (only asset packs know licences; "shapemill assets list" shows them)`
           : '';
-      throw new UsageError(`${name}: expected JPEG, PNG, WebP, AVIF or TIFF files, found none${under}`);
+      throw new UsageError(`${name}: expected ${INDEXED_FILES[name].expects}, found none${under}`);
     }
     return index;
   }
@@ -119,6 +148,16 @@ function interruptible(source: Source, signal: AbortSignal | undefined): Source 
   };
 }
 
+/** What `--shape-bank`, `--texture-bank` or `--material-bank` names; null where it is not given. */
+function givenBank({ shapeBank, textureBank, materialBank }: Configuration, kind: BankKind): string | null {
+  const given: Partial<Record<BankKind, string | null>> = {
+    shapes: shapeBank,
+    textures: textureBank,
+    materials: materialBank,
+  };
+  return given[kind] ?? null;
+}
+
 /** The lists that stages read. */
 function indexesOf(stages: readonly StageName[]): IndexName[] {
   const lists: Partial<Record<StageName, IndexName>> = {
@@ -126,6 +165,9 @@ function indexesOf(stages: readonly StageName[]): IndexName[] {
     'extract-textures': 'photos',
     'import-shapes': 'shape-files',
     'import-textures': 'texture-files',
+    'import-materials': 'material-files',
+    'prepare-meshes': 'mesh-files',
+    'prepare-environments': 'environment-files',
   };
   return [...new Set(stages.flatMap(stage => lists[stage] ?? []))];
 }
@@ -133,7 +175,7 @@ function indexesOf(stages: readonly StageName[]): IndexName[] {
 /** Folder of a finished bank that a bank option names: a run, or the bank's own folder; undefined for other folders. */
 export async function finishedBankFolder(value: string, kind?: BankKind): Promise<string | undefined> {
   const { path } = parseBankSource(value);
-  const kinds: BankKind[] = kind ? [kind] : ['shapes', 'textures'];
+  const kinds = kind ? [kind] : BANK_KINDS;
   for (const folder of [path, ...kinds.map(k => join(path, 'banks', k))]) {
     if (await stat(join(folder, 'index.bin')).catch(() => undefined)) return resolve(folder);
   }

@@ -55,6 +55,11 @@ export function listOf<const C extends string>(choices: readonly C[], details: D
   };
 }
 
+/** One of a closed set. */
+export function choice<const C extends string>(choices: readonly C[], details: Details): Option<C> {
+  return { type: 'text', schema: z.enum(choices), expects: `one of ${choices.join(', ')}`, choices, ...details };
+}
+
 export function toggle(details: Details): Option<boolean> {
   return { type: 'switch', schema: z.boolean(), expects: 'true or false', ...details };
 }

@@ -3,6 +3,7 @@ import { open, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import glob from 'fast-glob';
+import type { PackKind } from './packs/manifest.ts';
 import { listPacks, type PackSummary, packFiles } from './packs/pack-store.ts';
 import type { Split } from './splits.ts';
 import { didYouMean, UsageError } from './usage-error.ts';
@@ -29,7 +30,36 @@ export interface Source {
   files(): AsyncIterable<SourceFile>;
 }
 
+/** A kind of files that are looked for: by their names, and in packs of what kind. */
+export interface SourceKind {
+  readonly packs: PackKind;
+  readonly files: RegExp;
+  /** Finishes the sentence "expected …". */
+  readonly expects: string;
+}
+
 const IMAGE = /\.(jpe?g|jpe|png|webp|avif|tiff?)$/i;
+export const PHOTO_FILES: SourceKind = {
+  packs: 'photos',
+  files: IMAGE,
+  expects: 'JPEG, PNG, WebP, AVIF or TIFF files',
+};
+export const MESH_FILES: SourceKind = {
+  packs: 'meshes',
+  files: /\.(glb|gltf|obj)$/i,
+  expects: 'GLB, glTF or OBJ files',
+};
+export const ENVIRONMENT_FILES: SourceKind = {
+  packs: 'environments',
+  files: /\.(hdr|exr)$/i,
+  expects: 'HDR or EXR files',
+};
+/** A material is known by its colour map; the other maps of its set have the same name but for the part that says which. */
+export const MATERIAL_FILES: SourceKind = {
+  packs: 'materials',
+  files: /(^|[_\W])(colou?r|base_?colou?r|albedo|diff(use)?|col)([_\W][^/]*)?\.(jpe?g|png|webp|avif|tiff?)$/i,
+  expects: 'map sets with a colour map (…_Color.jpg, …_diff_1k.jpg)',
+};
 
 /**
  * Turns what `--photos` names into sources: an asset pack's id, a folder (searched whole), a glob, one image, or a text
@@ -37,8 +67,12 @@ const IMAGE = /\.(jpe?g|jpe|png|webp|avif|tiff?)$/i;
  * @param licences keep only files under these SPDX licences; null keeps all.
  * @throws UsageError for a name that is none of these.
  */
-export async function resolveSources(names: readonly string[], licences: readonly string[] | null): Promise<Source[]> {
-  const sources = await Promise.all(names.map(resolveSource));
+export async function resolveSources(
+  names: readonly string[],
+  licences: readonly string[] | null,
+  kind = PHOTO_FILES,
+): Promise<Source[]> {
+  const sources = await Promise.all(names.map(name => resolveSource(name, kind)));
   refuseNamesakes(sources);
   return licences ? sources.map(source => onlyLicences(source, licences)) : sources;
 }
@@ -58,18 +92,18 @@ function refuseNamesakes(sources: readonly Source[]): void {
   }
 }
 
-async function resolveSource(name: string): Promise<Source> {
-  const packs = (await listPacks()).filter(({ pack }) => pack.kind === 'photos');
+async function resolveSource(name: string, kind: SourceKind): Promise<Source> {
+  const packs = (await listPacks()).filter(({ pack }) => pack.kind === kind.packs);
   const pack = packs.find(summary => summary.pack.id === name);
   if (pack) return packSource(pack);
   // What is there goes first: a folder may have brackets in its name.
   const facts = await stat(name).catch(() => undefined);
-  if (facts?.isDirectory()) return folderSource(name);
-  if (facts?.isFile()) return IMAGE.test(name) ? imageSource(name) : listSource(name);
+  if (facts?.isDirectory()) return folderSource(name, kind);
+  if (facts?.isFile()) return kind.files.test(name) ? fileSource(name) : listSource(name, kind);
   if (name !== '' && glob.isDynamicPattern(name)) return globSource(name);
   const ids = packs.map(summary => summary.pack.id);
   throw new UsageError(
-    `expected an asset pack (${ids.join(', ')}), folder, glob, image or list file, got "${name}"${didYouMean(name, ids)}`,
+    `expected an asset pack (${ids.join(', ') || 'none here'}), folder, glob, list file, or ${kind.expects}, got "${name}"${didYouMean(name, ids)}`,
   );
 }
 
@@ -89,23 +123,23 @@ function packSource({ pack: { id }, state, folder }: PackSummary): Source {
 
 const unknown = { split: null, licence: null, author: null, url: null };
 
-async function folderSource(folder: string): Promise<Source> {
+async function folderSource(folder: string, { files: pattern }: SourceKind): Promise<Source> {
   const root = await realpath(folder);
   return {
     pack: basename(resolve(folder)),
     root,
     async *files() {
-      for await (const [file, path] of imagesBelow(root)) yield { path, file, ...unknown };
+      for await (const [file, path] of filesBelow(root, pattern)) yield { path, file, ...unknown };
     },
   };
 }
 
 /**
- * The pictures of a folder and of those in it: name in the folder, and path. Each folder is entered once, and through a link
+ * The files of a folder and of those in it that a pattern names: name in the folder, and path. Each folder is entered once, and through a link
  * only after all others, so that a link upwards is no endless way and no second name. Links that lead nowhere are given:
  * they are faults of the data and not to be passed over in silence.
  */
-async function* imagesBelow(root: string): AsyncGenerator<[file: string, path: string]> {
+async function* filesBelow(root: string, pattern: RegExp): AsyncGenerator<[file: string, path: string]> {
   const entered = new Set<string>();
   let waiting = [''];
   while (waiting.length > 0) {
@@ -128,8 +162,8 @@ async function* imagesBelow(root: string): AsyncGenerator<[file: string, path: s
       if (entry.isDirectory()) folders.push(`${file}/`);
       else if (entry.isSymbolicLink()) {
         if ((await stat(path).catch(() => undefined))?.isDirectory()) links.push(`${file}/`);
-        else if (IMAGE.test(file)) yield [file, await target(path)];
-      } else if (entry.isFile() && IMAGE.test(file)) yield [file, path];
+        else if (pattern.test(file)) yield [file, await target(path)];
+      } else if (entry.isFile() && pattern.test(file)) yield [file, path];
     }
     for (const inside of folders) yield* below(inside, links);
   }
@@ -169,7 +203,7 @@ function staticBase(pattern: string): string {
   return parts.slice(0, special).join('/') || (isAbsolute(pattern) ? '/' : '.');
 }
 
-async function imageSource(path: string): Promise<Source> {
+async function fileSource(path: string): Promise<Source> {
   return {
     pack: basename(dirname(resolve(path))),
     root: await realpath(dirname(path)),
@@ -179,9 +213,9 @@ async function imageSource(path: string): Promise<Source> {
   };
 }
 
-async function listSource(list: string): Promise<Source> {
+async function listSource(list: string, { expects }: SourceKind): Promise<Source> {
   if (await isBinary(list)) {
-    throw new UsageError(`expected JPEG, PNG, WebP, AVIF, TIFF, or a list with a path a line, got "${list}"`);
+    throw new UsageError(`expected ${expects}, or a list with a path a line, got "${list}"`);
   }
   const root = await realpath(dirname(list));
   return {

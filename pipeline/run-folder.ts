@@ -4,10 +4,12 @@ import { join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import glob from 'fast-glob';
 import { z } from 'zod';
-import type { BankFacts } from './bank.ts';
+import type { BankKind } from './bank-kinds.ts';
 import { unlessMissing } from './faults.ts';
+import { SUBSETS } from './generate-options.ts';
 import { isAlive } from './process-alive.ts';
 import { writeDurably } from './shard-writer.ts';
+import { INDEX_NAMES } from './stage.ts';
 import { UsageError } from './usage-error.ts';
 
 /** What `run.json` records, and what a resume has to agree with. */
@@ -27,14 +29,11 @@ const runRecordSchema = z.strictObject({
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
 /** Names that `--fresh` may meet: a folder with anything else is not ours to delete. */
-const OURS = new Set([
+const OURS: ReadonlySet<string> = new Set([
   'run.json',
   'banks',
-  'photos',
-  'shape-files',
-  'texture-files',
-  'shapes2d',
-  'textures2d',
+  ...INDEX_NAMES,
+  ...SUBSETS,
   'report',
   'panels',
   'locks',
@@ -47,7 +46,7 @@ const OURS = new Set([
 const RECORD = 'run.json';
 
 /** Lists of files, made before the record. */
-const LISTS = new Set(['photos', 'shape-files', 'texture-files']);
+const LISTS: ReadonlySet<string> = new Set(INDEX_NAMES);
 
 /** One output folder, and where everything lies in it. */
 export class RunFolder {
@@ -62,7 +61,7 @@ export class RunFolder {
   }
 
   /** Folder of a bank in this run. */
-  bank(kind: BankFacts['kind']): string {
+  bank(kind: BankKind): string {
     return this.at('banks', kind);
   }
 

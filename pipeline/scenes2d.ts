@@ -10,7 +10,7 @@ import { DamagedFile, type Fault, InputFault } from './faults.ts';
 import { type InstancePlan, WINDOW } from './instances.ts';
 import { encodeLabel, type Sample2dLabel, type ShapeLabel, sample2dLabelSchema, type TextureLabel } from './labels.ts';
 import type { Split } from './splits.ts';
-import type { BankKind, Banks, TaskResult } from './stage.ts';
+import type { TaskResult } from './stage.ts';
 import { encodeTar, type TarFile } from './tar.ts';
 
 /** One instance of a 2D subset, as a worker gets it. */
@@ -25,11 +25,17 @@ export interface Subset2d {
   readonly subset: 'shapes2d' | 'textures2d';
   readonly seed: number;
   readonly quality: number;
-  readonly instanceBank: BankKind;
+  readonly instanceBank: keyof Banks2d;
   /** Whether some condition has one shape for all images of an instance. */
   readonly sharesShape: boolean;
   /** Draws one image. Textures and shapes are drawn through `draw`, so that what a scene names can be found again. */
   sample(random: Rng, instance: ItemSize, draw: Draw): { scene: Scene2d; condition: string };
+}
+
+/** The banks that 2D scenes draw from. */
+export interface Banks2d {
+  readonly shapes: Bank;
+  readonly textures: Bank;
 }
 
 /** Draws from the banks: window of the shard, split of the instance. */
@@ -45,7 +51,7 @@ export interface Draw {
 const MAX_ATTEMPTS = 20;
 
 /** Makes all images of an instance. */
-export async function renderInstance(task: Task2d, kind: Subset2d, banks: Required<Banks>): Promise<TaskResult> {
+export async function renderInstance(task: Task2d, kind: Subset2d, banks: Banks2d): Promise<TaskResult> {
   const faults: Fault[] = [];
   const instance = await firstUsable(task.items, banks[kind.instanceBank], kind.instanceBank, faults);
   if (!instance) return { bytes: new Uint8Array(0), samples: 0, faults, counts: { 'instances-lost': 1 } };
@@ -59,7 +65,7 @@ export async function renderInstance(task: Task2d, kind: Subset2d, banks: Requir
 }
 
 /** The first item of the list that can be decoded. */
-async function firstUsable(items: Iterable<number>, bank: Bank, kind: BankKind, faults: Fault[]) {
+async function firstUsable(items: Iterable<number>, bank: Bank, kind: keyof Banks2d, faults: Fault[]) {
   for (const item of items) {
     try {
       const { image } = await readItem(bank, item);
@@ -72,7 +78,7 @@ async function firstUsable(items: Iterable<number>, bank: Bank, kind: BankKind, 
 }
 
 /** The shape that all images of an instance share, where the condition says so. */
-async function drawSharedShape(task: Task2d, kind: Subset2d, banks: Required<Banks>, faults: Fault[]): Promise<number> {
+async function drawSharedShape(task: Task2d, kind: Subset2d, banks: Banks2d, faults: Fault[]): Promise<number> {
   const name = `${task.number}/shape`;
   const draws = Array.from({ length: MAX_ATTEMPTS }, (_, attempt) =>
     pickItem(rng(kind.seed, kind.subset, name, attempt), task, banks.shapes),
@@ -86,7 +92,7 @@ async function drawSharedShape(task: Task2d, kind: Subset2d, banks: Required<Ban
 function pickItem(random: Rng, task: Task2d, bank: Bank): number {
   const items = bank.bySplit[task.split];
   const offset = integer(random, 0, Math.min(WINDOW, items.length) - 1);
-  return items[(task.windows[bank.kind] + offset) % items.length]!;
+  return items[(task.windows[bank.kind as keyof Banks2d] + offset) % items.length]!;
 }
 
 function damaged(name: string): Error {
@@ -122,7 +128,7 @@ class Canvas {
 async function renderVariation(
   task: Task2d,
   kind: Subset2d,
-  banks: Required<Banks>,
+  banks: Banks2d,
   instance: Instance,
   variation: number,
   faults: Fault[],
@@ -189,16 +195,11 @@ async function renderScene(scene: Scene2d, quality: number, drawn: DrawnItems, {
 /** Draws bank items for one image and remembers them by id. */
 class DrawnItems implements Draw {
   readonly #task: Task2d;
-  readonly #banks: Required<Banks>;
+  readonly #banks: Banks2d;
   readonly #shared: number | undefined;
   readonly #found = new Map<string, { bank: Bank; item: number }>();
 
-  constructor(
-    task: Task2d,
-    kind: Subset2d,
-    banks: Required<Banks>,
-    instance: { item: number; shared: number | undefined },
-  ) {
+  constructor(task: Task2d, kind: Subset2d, banks: Banks2d, instance: { item: number; shared: number | undefined }) {
     this.#task = task;
     this.#banks = banks;
     this.#shared = instance.shared;

@@ -13,9 +13,10 @@ export const bankItemSchema = z.strictObject({
   kind: z.enum(['natural', 'semantic', 'projection']).optional(),
   /** Round (shapes) or rank within its photo (textures): the bank's first order. */
   rank: z.int().min(0),
-  width: z.int().positive(),
-  height: z.int().positive(),
-  /** Offset and length in the tar, bytes. */
+  /** In pixels; 0 for what has none. */
+  width: z.int().min(0),
+  height: z.int().min(0),
+  /** Offset and length in the tar, bytes: of the item's file, or where it has several, of all its tar entries. */
   image: z.tuple([z.int(), z.int()]),
   label: z.tuple([z.int(), z.int()]),
 });

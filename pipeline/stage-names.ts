@@ -4,7 +4,13 @@ export const STAGE_NAMES = [
   'import-shapes',
   'extract-textures',
   'import-textures',
+  'make-materials',
+  'import-materials',
+  'prepare-meshes',
+  'prepare-environments',
   'shapes2d',
   'textures2d',
+  'shapes3d',
+  'materials3d',
 ] as const;
 export type StageName = (typeof STAGE_NAMES)[number];

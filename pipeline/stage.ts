@@ -1,4 +1,5 @@
 import type { Bank } from './bank.ts';
+import type { BankKind } from './bank-kinds.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './faults.ts';
 import type { PhotoIndex } from './photo-index.ts';
@@ -7,14 +8,17 @@ import type { BankItem, Sidecar } from './shard-writer.ts';
 import type { StageName } from './stage-names.ts';
 
 /** The banks that scenes draw from, as far as they are finished. Their columns are shared with the workers, not copied. */
-export interface Banks {
-  readonly shapes?: Bank;
-  readonly textures?: Bank;
-}
-export type BankKind = keyof Banks;
+export type Banks = { readonly [K in BankKind]?: Bank };
 
-/** File lists of a run: the photos, and the folders given instead of extracting. */
-export const INDEX_NAMES = ['photos', 'shape-files', 'texture-files'] as const;
+/** File lists of a run: photos, meshes and panoramas, and the folders given instead of extracting. */
+export const INDEX_NAMES = [
+  'photos',
+  'shape-files',
+  'texture-files',
+  'material-files',
+  'mesh-files',
+  'environment-files',
+] as const;
 export type IndexName = (typeof INDEX_NAMES)[number];
 
 /** What a stage plans with, on the main thread. */
@@ -72,13 +76,15 @@ export interface Stage<Task = unknown> {
   /** For the progress line: "natural shapes". */
   readonly title: string;
   /** What its samples are called. */
-  readonly unit: 'shapes' | 'textures' | 'images';
+  readonly unit: BankKind | 'images';
   /** The banks that have to be finished before it starts. */
   readonly reads: readonly BankKind[];
   /** The bank it fills, if any. */
   readonly fills?: BankKind;
-  /** Bank stages: how many shards there are when the photos are used to the last. */
-  shardCount?(context: Pick<PlanContext, 'configuration' | 'index'>): Promise<number>;
+  /** Bank stages: how many items are asked for; null: all that the inputs give. */
+  asked?(configuration: Configuration): number | null;
+  /** Bank stages: how many shards there are when the inputs are used to the last. */
+  shardCount?(context: Pick<PlanContext, 'configuration' | 'index' | 'banks'>): Promise<number>;
   estimate(context: Pick<PlanContext, 'configuration' | 'index'>): Promise<Estimate>;
   /** The shards in order, made as they are asked for. */
   plan(context: PlanContext): AsyncIterable<ShardPlan<Task>>;

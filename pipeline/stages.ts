@@ -15,4 +15,4 @@ export const STAGES: Readonly<Record<StageName, Stage>> = {
   'import-textures': importTextures,
   shapes2d,
   textures2d,
-};
+} as Partial<Record<StageName, Stage>> as Record<StageName, Stage>;

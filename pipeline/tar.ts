@@ -13,7 +13,9 @@ export interface TarFile {
   readonly data: Uint8Array;
 }
 
-const BLOCK = 512;
+/** Headers take a block, data whole blocks. */
+export const TAR_BLOCK = 512;
+const BLOCK = TAR_BLOCK;
 /** A tar ends with two zero blocks. */
 export const TAR_END = new Uint8Array(2 * BLOCK);
 

@@ -11,12 +11,13 @@ import {
 } from './conditions.ts';
 
 const keys = <K extends string>(table: Record<K, unknown>) => Object.keys(table) as [K, ...K[]];
-const range = (low: number, high: number) =>
+export const range = (low: number, high: number) =>
   z.tuple([z.number().min(low).max(high), z.number().min(low).max(high)]).refine(([a, b]) => a <= b, {
     message: 'expected [low, high] with low <= high',
   });
 
-const image = {
+/** What recipes of all subsets have in common. */
+export const imageRecipe = {
   variations: z.int().min(1).max(100).describe('images of one instance'),
   size: z.int().min(32).max(4096).describe('side of the square image, pixels'),
   quality: z.int().min(1).max(100).describe('JPEG quality'),
@@ -24,7 +25,7 @@ const image = {
 
 /** How `shapes2d` scenes are drawn; the defaults are LAS&T's numbers. */
 export const shapes2dRecipe = z.strictObject({
-  ...image,
+  ...imageRecipe,
   conditions: z
     .array(
       z.union([z.enum(keys(SHAPE_CONDITIONS)), shapeConditionSchema], {
@@ -42,7 +43,7 @@ export type Shapes2dRecipe = z.infer<typeof shapes2dRecipe>;
 
 /** How `textures2d` scenes are drawn. */
 export const textures2dRecipe = z.strictObject({
-  ...image,
+  ...imageRecipe,
   conditions: z
     .array(
       z.union([z.enum(keys(TEXTURE_CONDITIONS)), textureConditionSchema], {

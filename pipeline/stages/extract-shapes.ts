@@ -41,6 +41,7 @@ export const extractShapes: Stage<Task> = {
   unit: 'shapes',
   reads: [],
   fills: 'shapes',
+  asked: ({ shapes }) => shapes,
 
   async estimate({ configuration: { shapes, shardSamples }, index }) {
     const perShard = Math.max(1, 0.6 * Math.min(shardSamples, (await index('photos')).facts.files));
@@ -177,7 +178,7 @@ async function newShape(
   });
   return {
     id,
-    image: await encodeGrey(shape.mask),
+    files: { png: await encodeGrey(shape.mask) },
     label,
     facts: { source: photoId, split, kind: 'natural', rank: round, width, height },
   };

@@ -42,6 +42,7 @@ export const extractTextures: Stage<Task> = {
   unit: 'textures',
   reads: [],
   fills: 'textures',
+  asked: ({ textures }) => textures,
 
   async estimate({ configuration: { textures, shardSamples }, index }) {
     const { files } = (await index('photos')).facts;
@@ -158,7 +159,7 @@ async function newTexture(
   });
   return {
     id,
-    image: await encodeJpeg(crop(photo, box), quality, true),
+    files: { jpg: await encodeJpeg(crop(photo, box), quality, true) },
     label,
     facts: { source: photoId, split, rank: bankRank, width: box.width, height: box.height },
   };

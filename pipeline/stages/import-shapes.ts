@@ -18,6 +18,7 @@ export const importShapes: Stage<ImportTask> = {
   unit: 'shapes',
   reads: [],
   fills: 'shapes',
+  asked: ({ shapes }) => shapes,
 
   async estimate({ configuration: { shapes, shardSamples }, index }) {
     const samples = Math.min(shapes, (await index('shape-files')).facts.files);
@@ -61,7 +62,12 @@ export const importShapes: Stage<ImportTask> = {
         photo: { id: source, width: whole.width, height: whole.height },
         provenance: file.provenance,
       });
-      return { id, image: await encodeGrey(mask), label, facts: { source, split, kind, rank: 0, width, height } };
+      return {
+        id,
+        files: { png: await encodeGrey(mask) },
+        label,
+        facts: { source, split, kind, rank: 0, width, height },
+      };
     });
   },
 };

@@ -15,6 +15,7 @@ export const importTextures: Stage<ImportTask> = {
   unit: 'textures',
   reads: [],
   fills: 'textures',
+  asked: ({ textures }) => textures,
 
   async estimate({ configuration: { textures, shardSamples }, index }) {
     const samples = Math.min(textures, (await index('texture-files')).facts.files);
@@ -52,7 +53,7 @@ export const importTextures: Stage<ImportTask> = {
         provenance: file.provenance,
       });
       const jpeg = await encodeJpeg(image, textureRegions.quality, true);
-      return { id, image: jpeg, label, facts: { source, split, rank: 0, width, height } };
+      return { id, files: { jpg: jpeg }, label, facts: { source, split, rank: 0, width, height } };
     });
   },
 };

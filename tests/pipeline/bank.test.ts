@@ -14,6 +14,7 @@ import {
   sameSource,
   shapeSourceOf,
 } from '../../pipeline/bank.ts';
+import { BANK_FORMS } from '../../pipeline/bank-kinds.ts';
 import { bankResult, type NewItem } from '../../pipeline/bank-stage.ts';
 import type { BankItem } from '../../pipeline/shard-writer.ts';
 import type { Split } from '../../pipeline/splits.ts';
@@ -29,7 +30,7 @@ function newItem(kind: Kind, n: number, rank: number, split: Split = 'train'): N
   const id = bankItemId(kind, photo(n), rank);
   return {
     id,
-    image: Buffer.from(`image of ${id}`.repeat(n + 1)),
+    files: { [BANK_FORMS[kind].fields[0]!]: Buffer.from(`image of ${id}`.repeat(n + 1)) },
     label: Buffer.from(JSON.stringify({ id, text: 'ü' })),
     facts: { source: photo(n), split, rank, width: 100 + n, height: 200 + rank },
   };
@@ -97,10 +98,10 @@ describe('a finished bank', () => {
       );
       const again = await openBank(folder);
       expect(again).toEqual(bank);
-      for (const [i, { id, image, label, facts }] of made.entries()) {
+      for (const [i, { id, files, label, facts }] of made.entries()) {
         expect(itemSize(again!, i)).toEqual({ id, width: facts.width, height: facts.height });
         const item = await readItem(again!, i);
-        expect(item.image.equals(image)).toBe(true);
+        expect(item.image.equals(Object.values(files)[0]!)).toBe(true);
         expect(item.label).toEqual(JSON.parse(label.toString()));
       }
     },

@@ -168,7 +168,7 @@ describe('a name that is nothing', () => {
   it('is a usage error, with the nearest pack', async () => {
     await expect(resolveSources(['starter-photo'], null)).rejects.toThrow(UsageError);
     await expect(resolveSources(['starter-photo'], null)).rejects.toThrow(
-      /^expected an asset pack \(.*starter-photos.*\), folder, glob, image or list file, got "starter-photo" \(did you mean "starter-photos"\?\)$/,
+      /^expected an asset pack \(.*starter-photos.*\), folder, glob, list file, or JPEG, PNG, WebP, AVIF or TIFF files, got "starter-photo" \(did you mean "starter-photos"\?\)$/,
     );
   });
 
