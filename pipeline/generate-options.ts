@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { GL_BACK_ENDS } from '../renderers/gl-back-ends.ts';
 import { choice, list, listOf, type OptionValues, text, toggle, wholeNumber } from './options.ts';
@@ -17,6 +18,8 @@ const what = 'What to make';
 const from = 'From what';
 const how = 'How to run';
 const MANY = 1_000_000_000;
+/** Threads wait for disks as well as for cores; beyond a few a core more only cost memory. */
+const MAX_WORKERS = 4 * availableParallelism();
 
 /** Every option of `generate`. The ones marked `inRecipe` may also stand in a recipe file, under the same name. */
 export const GENERATE_OPTIONS = {
@@ -123,7 +126,14 @@ export const GENERATE_OPTIONS = {
     default: 'out/<recipe>-<shapes>-s<seed>',
     help: 'run folder; the same command on it continues',
   }),
-  workers: wholeNumber(1, 1024, { group: how, default: 'one a core', help: 'worker threads' }),
+  workers: {
+    type: 'number',
+    schema: z.int().min(1).max(MAX_WORKERS),
+    expects: `a whole number from 1 to ${MAX_WORKERS} (four a core: more never help, and each costs memory)`,
+    group: how,
+    default: 'one a core',
+    help: 'worker threads, at most four a core',
+  },
   browser: text('the path of a Chrome or Chromium', {
     group: how,
     default: 'one that is installed, else the one that npm brought',

@@ -94,6 +94,7 @@ export async function generate(
   const folder = new RunFolder(settings.out);
   if (settings.fresh) await folder.clear();
   else await folder.refuseForeign();
+  await folder.refuseUnwritable();
   const inputs = new Inputs(configuration, folder, folder.path, progress, signal);
   const names = await stagesOf(configuration);
   const before = await folder.record();

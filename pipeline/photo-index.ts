@@ -1,10 +1,11 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { hash128, hashId, hashUnit } from '../sampling/hash.ts';
 import { unlessMissing } from './faults.ts';
+import { makeFolder } from './make-folder.ts';
 import type { Source } from './photo-sources.ts';
 import { isAlive } from './process-alive.ts';
 import { jsonFrom, writeDurably } from './shard-writer.ts';
@@ -124,7 +125,7 @@ export async function buildPhotoIndex(
   await removeAbandoned(folder);
   const partial = `${folder}.${hostname()}-${process.pid}.partial`;
   await rm(partial, { recursive: true, force: true });
-  await mkdir(partial, { recursive: true });
+  await makeFolder(partial);
   const digest = await inBuckets(partial, 'path', buckets => spread(buckets, sources, onProgress));
   await inBuckets(partial, 'order', buckets => eachOnce(partial, buckets, seed));
   const facts = { ...(await collect(partial)), digest, sources: sources.map(({ pack }) => ({ pack })) };

@@ -1,6 +1,6 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import glob from 'fast-glob';
 import { z } from 'zod';
@@ -106,6 +106,26 @@ export class RunFolder {
     throw new UsageError(`${this.path} holds "${stranger}" and no run: give another --out, or an empty folder`);
   }
 
+  /**
+   * Makes a folder where the run is or will be, and takes it away again: permissions tell too little (root may do all, and
+   * yet nobody can write into /proc), and photos are listed for minutes before the run writes.
+   * @throws UsageError with the system's reason when nothing can be written there.
+   */
+  async refuseUnwritable(): Promise<void> {
+    const trial = join(await nearestFolder(this.path), `${RECORD}.${hostname()}-${process.pid}.partial`);
+    try {
+      await mkdir(trial);
+      await rmdir(trial);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      // A full disk is nothing that another --out would be asked for: the run says so itself, and what it needs may fit.
+      if (code === 'ENOSPC' || code === 'EDQUOT') return;
+      throw new UsageError(
+        `nothing can be written into ${dirname(trial)} (${message.split(',')[0]}): give another --out`,
+      );
+    }
+  }
+
   /** Deletes the run. @throws UsageError when the folder holds anything that is not a run's. */
   async clear(): Promise<void> {
     const names = await entries(this.path);
@@ -201,6 +221,11 @@ async function entries(folder: string): Promise<string[]> {
     if (error.code === 'ENOTDIR') throw new UsageError(`expected a folder, found a file: ${error.path}`);
     throw error;
   });
+}
+
+/** The folder itself, or the nearest above it that is there. */
+async function nearestFolder(path: string): Promise<string> {
+  return (await stat(path).catch(unlessMissing)) ? path : nearestFolder(dirname(path));
 }
 
 async function readJson(path: string): Promise<unknown> {

@@ -1,8 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { unlessMissing } from './faults.ts';
+import { makeFolder } from './make-folder.ts';
 import { TAR_END } from './tar.ts';
 
 /** What a bank's sidecar keeps of an item, so that the bank can be indexed without opening its tars. */
@@ -53,7 +54,7 @@ export class ShardWriter {
 
   /** @param path of the shard without its extension. */
   static async create(path: string): Promise<ShardWriter> {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     return new ShardWriter(path, await open(`${path}.tar.partial`, 'w'));
   }
 
@@ -114,7 +115,7 @@ export function jsonFrom(text: string): unknown {
 
 /** Writes a whole file so that its name never stands for half of it: `.partial`, sync, rename. */
 export async function writeDurably(path: string, data: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const partial = `${path}.${process.pid}.partial`;
   const file = await open(partial, 'w');
   try {

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, sep } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import {
   type CopyrightFile,
   type FilesStanza,
@@ -75,7 +76,7 @@ export async function addDebianPhotos(
   const { run = runProgram, packages = await manifestPackages() } = tools;
   const partial = `${destination}.partial`;
   const downloads = join(partial, '.downloads');
-  await mkdir(downloads, { recursive: true });
+  await makeFolder(downloads);
 
   const files: PackFile[] = [];
   const deviations: Deviation[] = [];
@@ -145,7 +146,7 @@ async function copyPhotos(debian: DebianPackage, unpacked: string, pack: string)
     for await (const [path, bytes] of chosenFiles(rule, unpacked)) {
       const sourcePath = posix.join(rule.source ?? '', path);
       const file = describe(posix.join(debian.name, sourcePath), bytes, licensing(copyright, debian.name, sourcePath));
-      await mkdir(dirname(join(pack, file.path)), { recursive: true });
+      await makeFolder(dirname(join(pack, file.path)));
       await writeFile(join(pack, file.path), bytes);
       files.push(file);
     }

@@ -113,6 +113,7 @@ describe('wrong usage ends with 2 and one line that helps:', () => {
     ['a misspelt subset', ['--subsets', 'shaps2d'], '(did you mean "shapes2d"?)'],
     ['a number that is none', ['--shapes', 'many'], '--shapes: expected a whole number of at least 1'],
     ['a number too small', ['--textures2d-images', '-1'], '--textures2d-images: expected a whole number of at least 0'],
+    ['more workers than ever help', ['--workers', '100_000'], 'four a core: more never help, and each costs memory'],
     ['a missing value', ['--seed'], 'seed'],
     ['a flag given twice', ['--seed', '1', '--seed', '2'], '--seed: expected to be given once'],
     ['a range the wrong way round', ['--shard-range', '5..2'], '--shard-range: expected a..b'],
@@ -129,6 +130,11 @@ describe('wrong usage ends with 2 and one line that helps:', () => {
     const said = await refusal('--recipe', recipe, '--out', nowhere);
     expect(said).toBe(`shapemill: ${recipe}: unknown name "shapes2d.sise" (did you mean "size"?)`);
     expect(await filesIn(nowhere)).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')('a place where nothing can be written, whoever asks', async () => {
+    const said = await refusal(...inputs, '--out', '/proc/shapemill/run');
+    expect(said).toMatch(/^shapemill: nothing can be written into \/proc \(E[A-Z]+: [a-z ]+\): give another --out$/);
   });
 
   it('no command, and an unknown one', async () => {
