@@ -5,20 +5,9 @@
  */
 import { chance, pick } from '../sampling/distributions.ts';
 import type { Rng } from '../sampling/rng.ts';
-import {
-  CELL_SIDE,
-  type Channel,
-  type ChannelPlane,
-  ColorChannels,
-  cellMinima,
-  channelMaximum,
-  HSV_CHANNELS,
-  pixelsAbove,
-  RGB_CHANNELS,
-} from './color-channels.ts';
-import { ComponentLabeller, type ComponentSummary } from './connected-components.ts';
+import { type Channel, channelMaximum, HSV_CHANNELS, RGB_CHANNELS } from './color-channels.ts';
 import type { Box, Mask, RgbImage } from './image.ts';
-import { erodedArea } from './thickness.ts';
+import { CELL_SIDE, ChannelMasks, type ComponentSummary } from './kernel/channel-masks.ts';
 
 /** The rule by which shapes are found. Sizes hold for an image whose short side is 512 px; see {@link scaledRule}. */
 export interface NaturalShapeOptions {
@@ -156,21 +145,20 @@ export function findNaturalShape(
 type Verdict = Rejection | Cutout;
 
 /**
- * What is known of a plane. A value exceeds a threshold t exactly when it exceeds the whole number ⌊t × maximum⌋, its
- * *level*, so there are no more than 255 different masks.
+ * What is known of the masks of a channel. A value exceeds a threshold t exactly when it exceeds the whole number
+ * ⌊t × maximum⌋, its *level*, so there are no more than 255 of them.
  */
-interface PlaneFacts {
-  readonly plane: ChannelPlane;
-  /** The smallest value in each 4 × 4 cell of the plane. */
-  readonly cells: ChannelPlane;
+interface ChannelFacts {
+  readonly channel: Channel;
+  readonly inverted: boolean;
   /** How many pixels each level's mask has. */
-  readonly pixels: Int32Array;
+  readonly pixels: Uint32Array;
   /** Levels not judged yet are undefined. */
   readonly verdicts: (Verdict | undefined)[];
 }
 
 /**
- * Judges the masks of one image, and as few of them as possible by labelling. The masks of a plane are nested: each holds
+ * Judges the masks of one image, and as few of them as possible by labelling. The masks of a channel are nested: each holds
  * those of all higher levels, and a component lies inside one component of every lower level. So one labelled mask proves
  * things of others:
  * - its largest component is too small: so is that of every higher level;
@@ -178,32 +166,25 @@ interface PlaneFacts {
  * - its components at the image's edges stay at the edges at every lower level. What is clear of the edges there has only
  *   the remaining pixels of that mask; when these are fewer than the smallest shape needs, or than the largest component at
  *   the edges has already, the level is rejected.
- * The last two need areas from below only, which a mask of cells whose pixels are all set gives as well, in a sixteenth of
+ * The last two need areas from below only, which a mask of cells whose pixels are all set gives as well, in a fraction of
  * the time. It is labelled first.
  */
 class ShapeSearch {
-  readonly #channels: ColorChannels;
+  readonly #masks: ChannelMasks;
   readonly #rule: ScaledRule;
   readonly #maxArea: number;
-  readonly #labeller: ComponentLabeller;
-  readonly #cellLabeller: ComponentLabeller;
-  readonly #facts = new Map<ChannelPlane, PlaneFacts>();
+  readonly #facts = new Map<string, ChannelFacts>();
 
   constructor(image: RgbImage, options: NaturalShapeOptions) {
     const { width, height } = image;
-    this.#channels = new ColorChannels(image);
+    this.#masks = new ChannelMasks(image);
     this.#rule = scaledRule(options, Math.min(width, height));
     this.#maxArea = options.maxAreaShare * width * height;
-    this.#labeller = new ComponentLabeller(width, height, this.#rule.border);
-    // Rounded down: a cell in the cells' margin has a pixel in the margin, even where cells do not fill the image.
-    const cellMargin = Math.floor(this.#rule.border / CELL_SIDE);
-    const [columns, rows] = [width, height].map(side => Math.floor(side / CELL_SIDE)) as [number, number];
-    this.#cellLabeller = new ComponentLabeller(columns, rows, cellMargin);
   }
 
   /** The verdicts of `levels` of a channel, in order, up to and with the first that is accepted. */
   judge(channel: Channel, inverted: boolean, levels: readonly number[]): Verdict[] {
-    const facts = this.#factsOf(this.#channels.plane(channel, inverted));
+    const facts = this.#factsOf(channel, inverted);
     let wanted = levels;
     for (;;) {
       const open = wanted.filter(level => facts.verdicts[level] === undefined);
@@ -215,13 +196,13 @@ class ShapeSearch {
     }
   }
 
-  #factsOf(plane: ChannelPlane): PlaneFacts {
-    let facts = this.#facts.get(plane);
+  #factsOf(channel: Channel, inverted: boolean): ChannelFacts {
+    const name = inverted ? `inverted ${channel}` : channel;
+    let facts = this.#facts.get(name);
     if (!facts) {
-      const pixels = pixelsAbove(plane);
-      const verdicts = Array.from(pixels, count => this.#verdictOfCount(count));
-      facts = { plane, cells: cellMinima(plane), pixels, verdicts };
-      this.#facts.set(plane, facts);
+      const pixels = this.#masks.pixelsAbove(channel, inverted);
+      facts = { channel, inverted, pixels, verdicts: Array.from(pixels, count => this.#verdictOfCount(count)) };
+      this.#facts.set(name, facts);
     }
     return facts;
   }
@@ -231,18 +212,21 @@ class ShapeSearch {
     return pixels < this.#rule.minArea ? 'too-small' : undefined;
   }
 
-  #judgeLevel(facts: PlaneFacts, level: number): void {
-    const { plane, cells, verdicts } = facts;
-    this.#rejectLowerLevels(facts, level, this.#cellLabeller.label(cells, level), CELL_SIDE ** 2);
+  #judgeLevel(facts: ChannelFacts, level: number): void {
+    const { channel, inverted, verdicts } = facts;
+    // Rounded down: a cell in the cells' margin has a pixel in the margin, even where cells do not fill the image.
+    const cellMargin = Math.floor(this.#rule.border / CELL_SIDE);
+    const cells = this.#masks.labelCells(channel, inverted, level, cellMargin);
+    this.#rejectLowerLevels(facts, level, cells, CELL_SIDE ** 2);
     if (verdicts[level] !== undefined) return;
-    const summary = this.#labeller.label(plane, level);
+    const summary = this.#masks.label(channel, inverted, level, this.#rule.border);
     this.#rejectLowerLevels(facts, level, summary, 1);
     if (summary.largest < this.#rule.minArea) reject(verdicts, level, verdicts.length, 'too-small');
     verdicts[level] ??= summary.largestInMargin ? 'border' : this.#cutOut(summary.largest);
   }
 
   /** Rejects `level` and those below it as far as the components at `level` prove it; `summary` may count too few pixels. */
-  #rejectLowerLevels(facts: PlaneFacts, level: number, summary: ComponentSummary, unit: number): void {
+  #rejectLowerLevels(facts: ChannelFacts, level: number, summary: ComponentSummary, unit: number): void {
     const { pixels, verdicts } = facts;
     if (summary.largest * unit > this.#maxArea) reject(verdicts, 0, level + 1, 'too-large');
     const needed = Math.max(this.#rule.minArea, summary.marginLargest * unit);
@@ -253,10 +237,9 @@ class ShapeSearch {
 
   /** The largest component of the mask labelled last, when it is thick enough. */
   #cutOut(area: number): Verdict {
-    const box = this.#labeller.largestBox();
-    const mask = this.#labeller.largestMask(box);
-    const thick = erodedArea(mask, this.#rule.erosionSide) >= this.#rule.minErodedArea;
-    return thick ? { mask, box, area } : 'too-thin';
+    const box = this.#masks.largestBox();
+    const thick = this.#masks.largestEroded(box, this.#rule.erosionSide) >= this.#rule.minErodedArea;
+    return thick ? { mask: this.#masks.largestMask(box), box, area } : 'too-thin';
   }
 }
 
