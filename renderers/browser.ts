@@ -1,0 +1,115 @@
+import { access, constants, readdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import puppeteer, { type Browser } from 'puppeteer-core';
+import type { GlBackEnd } from './gl-back-ends.ts';
+
+/** A browser to draw with, and how it came to be the one. */
+export interface FoundBrowser {
+  readonly path: string;
+  readonly origin: 'named' | 'installed' | 'downloaded by puppeteer' | 'from npm';
+  /** Arguments that this one needs beside ours. */
+  readonly args: readonly string[];
+}
+
+/** A back end that the browser can be started with. */
+export type StartedBackEnd = Exclude<GlBackEnd, 'auto'>;
+
+const NAMES = ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser', 'chrome'];
+const PLACES = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/**
+ * The browser that is named (by option or environment), an installed one, the one that `npx puppeteer browsers install
+ * chrome` fetched, or the one that npm brought: in this order.
+ * @throws Error that says what to do, when there is none.
+ */
+export async function findBrowser(named: string | undefined): Promise<FoundBrowser> {
+  const asked = named ?? (process.env.SHAPEMILL_BROWSER || process.env.PUPPETEER_EXECUTABLE_PATH || undefined);
+  if (asked !== undefined) {
+    if (await isExecutable(asked)) return { path: asked, origin: 'named', args: [] };
+    throw new Error(`expected a Chrome or Chromium that can be run, got "${asked}"`);
+  }
+  const installed = await firstExecutable([
+    ...(process.env.PATH ?? '').split(delimiter).flatMap(folder => NAMES.map(name => join(folder, name))),
+    ...PLACES,
+  ]);
+  if (installed) return { path: installed, origin: 'installed', args: [] };
+  const downloaded = await firstExecutable(await downloadedChromes());
+  if (downloaded) return { path: downloaded, origin: 'downloaded by puppeteer', args: [] };
+  const bundled = await bundledChromium();
+  if (bundled) return bundled;
+  throw new Error('found no Chrome or Chromium: install one, or run npx puppeteer browsers install chrome');
+}
+
+/** Chromes in puppeteer's cache, the newest first. */
+async function downloadedChromes(): Promise<string[]> {
+  const folder = join(process.env.PUPPETEER_CACHE_DIR ?? join(homedir(), '.cache', 'puppeteer'), 'chrome');
+  const versions = (await readdir(folder).catch(() => [])).sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  return versions.flatMap(version => [
+    join(folder, version, 'chrome-linux64', 'chrome'),
+    join(folder, version, 'chrome-mac-arm64', 'Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing'),
+    join(folder, version, 'chrome-mac-x64', 'Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing'),
+  ]);
+}
+
+/** The Chromium of the optional package, unpacked on its first use; it has SwiftShader only. */
+async function bundledChromium(): Promise<FoundBrowser | undefined> {
+  const chromium = await import('@sparticuz/chromium').then(
+    module => module.default,
+    () => undefined,
+  );
+  if (!chromium || process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  return { path: await chromium.executablePath(), origin: 'from npm', args: [] };
+}
+
+async function firstExecutable(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) if (await isExecutable(path)) return path;
+  return undefined;
+}
+
+const isExecutable = (path: string) =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** How each back end is asked for (ANGLE's names; measured combinations, see docs/rendering.md). */
+const BACK_END_ARGS: Readonly<Record<StartedBackEnd, readonly string[]>> = {
+  vulkan: ['--use-angle=vulkan', '--enable-features=Vulkan', '--disable-vulkan-surface', '--ignore-gpu-blocklist'],
+  egl: ['--use-gl=angle', '--use-angle=gl-egl', '--ignore-gpu-blocklist'],
+  swiftshader: ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
+};
+
+const ARGS = [
+  '--no-sandbox', // the usual container runs as root, where Chromium's sandbox does not start
+  '--disable-dev-shm-usage',
+  '--no-zygote',
+  '--force-color-profile=srgb',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-quic',
+  // Several pages draw at a time, and none is ever in front.
+  '--disable-background-timer-throttling',
+  '--disable-renderer-backgrounding',
+  '--disable-backgrounding-occluded-windows',
+  // A GPU process that dies is started again, however often, and pages may use it again.
+  '--disable-gpu-process-crash-limit',
+  '--disable-domain-blocking-for-3d-apis',
+];
+
+/** Starts a browser without a window, with a profile of its own that goes when it ends. */
+export function startBrowser({ path, args }: FoundBrowser, backEnd: StartedBackEnd): Promise<Browser> {
+  return puppeteer.launch({
+    executablePath: path,
+    headless: true,
+    args: [...ARGS, ...BACK_END_ARGS[backEnd], ...args],
+    defaultViewport: null,
+    handleSIGINT: false, // ours to handle: a shard is put away first
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+}

@@ -1,0 +1,124 @@
+import { createRoot, extend, flushSync, type ReconcilerRoot } from '@react-three/fiber';
+import { Mesh, PerspectiveCamera, Quaternion, WebGLRenderer } from 'three';
+import { ObjectScene } from '../../scenes/ObjectScene.tsx';
+import { type ObjectScene as Description, halfField } from '../../scenes/object-scene.ts';
+import type { RenderJob, RenderTimes } from '../render-job.ts';
+import { Assets } from './assets.ts';
+import { BackgroundMaterial, backdropGeometry } from './background.ts';
+import { Capture } from './capture.ts';
+import { ObjectMaterial } from './object-material.ts';
+
+extend({ Mesh });
+
+/** The half diagonal of a cube of side 1, and room for displacement: no part of an object is further from its centre. */
+const OBJECT_RADIUS = 1;
+const NEAREST = 0.01;
+
+/** Draws scenes one after the other into one canvas. */
+class Page {
+  readonly #renderer: WebGLRenderer;
+  readonly #root: ReconcilerRoot<HTMLCanvasElement>;
+  readonly #assets: Assets;
+  readonly #capture: Capture;
+  readonly #camera = new PerspectiveCamera();
+  readonly #backdrop = backdropGeometry();
+  readonly #background = new BackgroundMaterial();
+  readonly #opaque = new ObjectMaterial(false);
+  readonly #transmissive = new ObjectMaterial(true);
+
+  private constructor(renderer: WebGLRenderer, root: ReconcilerRoot<HTMLCanvasElement>) {
+    this.#renderer = renderer;
+    this.#root = root;
+    this.#assets = new Assets(renderer, location.pathname.replace(/\/$/, ''));
+    this.#capture = new Capture(renderer);
+  }
+
+  static async open(): Promise<Page> {
+    const canvas = document.createElement('canvas');
+    const renderer = new WebGLRenderer({ canvas, antialias: false, powerPreference: 'high-performance' });
+    canvas.addEventListener('webglcontextlost', () => {
+      Page.lost = true;
+    });
+    const root = createRoot(canvas);
+    await root.configure({
+      gl: renderer,
+      frameloop: 'never',
+      flat: true,
+      dpr: 1,
+      size: { width: 1, height: 1, top: 0, left: 0 },
+    });
+    return new Page(renderer, root);
+  }
+
+  /** Whether the GPU took the context away: nothing this page draws is worth anything then. */
+  static lost = false;
+
+  get webglRenderer(): string {
+    const gl = this.#renderer.getContext();
+    const names = gl.getExtension('WEBGL_debug_renderer_info');
+    return String(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  }
+
+  async render(number: number, { scene, items, output }: RenderJob): Promise<RenderTimes> {
+    const began = performance.now();
+    const loaded = await this.#assets.load(items, number);
+    const ready = performance.now();
+    let pixels: Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
+    try {
+      // From here on nothing is waited for: the renderer is not shared between two images.
+      const material = loaded.material.transmissive ? this.#transmissive : this.#opaque;
+      material.lay(loaded.material, scene.material);
+      this.#background.show(loaded.environment.panorama, scene);
+      const store = flushSync(() =>
+        this.#root.render(
+          <ObjectScene
+            description={scene}
+            assets={{
+              geometry: loaded.geometry,
+              material,
+              backdrop: this.#backdrop,
+              background: this.#background,
+              light: loaded.environment.light.texture,
+            }}
+          />,
+        ),
+      );
+      const root = store.getState().scene;
+      root.environmentIntensity = scene.environment.strength;
+      root.environmentRotation.setFromQuaternion(new Quaternion(...scene.environment.rotation));
+      this.#point(scene.camera);
+      this.#renderer.setRenderTarget(this.#capture.target(scene.size));
+      this.#renderer.render(root, this.#camera);
+      pixels = output === 'picture' ? this.#capture.picture(scene.toneMapping) : this.#capture.radiance();
+    } finally {
+      loaded.release();
+    }
+    if (Page.lost) throw new Error('the WebGL context was lost');
+    const drawn = performance.now();
+    const response = await fetch(`frames/${number}`, { method: 'POST', body: pixels });
+    if (!response.ok) throw new Error(`frames/${number}: ${response.status}`);
+    return { load: ready - began, draw: drawn - ready, send: performance.now() - drawn };
+  }
+
+  #point(camera: Description['camera']): void {
+    this.#camera.fov = (2 * Math.atan(halfField(camera)) * 180) / Math.PI;
+    this.#camera.near = Math.max(NEAREST, camera.distance - OBJECT_RADIUS);
+    this.#camera.far = camera.distance + OBJECT_RADIUS;
+    this.#camera.position.set(0, 0, camera.distance);
+    this.#camera.updateProjectionMatrix();
+    this.#camera.updateMatrixWorld();
+  }
+}
+
+let page: Page | undefined;
+
+globalThis.shapemill = {
+  async open() {
+    page = await Page.open();
+    return page.webglRenderer;
+  },
+  render(number, job) {
+    if (!page) throw new Error('the page is not open yet');
+    return page.render(number, job);
+  },
+};

@@ -1,0 +1,122 @@
+import { DoubleSide, Matrix3, Matrix4, MeshPhysicalMaterial, Quaternion, type Texture, Vector3 } from 'three';
+import type { ObjectScene } from '../../scenes/object-scene.ts';
+import { HEIGHT_LOOKUP, MAPPING_UNIFORMS, MATERIAL_LOOKUP } from './box-projection.ts';
+
+/** A material's three images on the GPU; `scenes/material-format.ts` says what they hold. */
+export interface MaterialTextures {
+  readonly color: Texture;
+  readonly normalHeight: Texture;
+  readonly properties: Texture;
+  readonly transmissive: boolean;
+}
+
+/** Refraction where light is transmitted: glass, and a wall of a tenth of the object. */
+const TRANSMISSION = { ior: 1.45, thickness: 0.1 };
+
+/**
+ * three's physical material, looked up by box projection. There are two shader programs in all, with and without
+ * transmission: which maps a material has is a matter of their pixels.
+ */
+export class ObjectMaterial extends MeshPhysicalMaterial {
+  readonly #uniforms = {
+    colorMap: { value: null as Texture | null },
+    normalHeightMap: { value: null as Texture | null },
+    propertyMap: { value: null as Texture | null },
+    mapScale: { value: new Vector3() },
+    mapTurn: { value: new Matrix3() },
+    mapOffset: { value: new Vector3() },
+    mapBlend: { value: 0 },
+    displacement: { value: 0 },
+  };
+
+  constructor(transmissive: boolean) {
+    // Meshes in the wild are open and wound either way.
+    super({ side: DoubleSide, ...(transmissive && { transmission: 1, ...TRANSMISSION }) });
+    this.onBeforeCompile = shader => {
+      Object.assign(shader.uniforms, this.#uniforms);
+      shader.vertexShader = withChunks(shader.vertexShader, VERTEX_CHUNKS);
+      shader.fragmentShader = withChunks(shader.fragmentShader, FRAGMENT_CHUNKS);
+    };
+  }
+
+  override customProgramCacheKey(): string {
+    return 'object';
+  }
+
+  /** Lays a material around the object as a scene says. */
+  lay(textures: MaterialTextures, { mapping, displacement }: ObjectScene['material']): void {
+    const uniforms = this.#uniforms;
+    uniforms.colorMap.value = textures.color;
+    uniforms.normalHeightMap.value = textures.normalHeight;
+    uniforms.propertyMap.value = textures.properties;
+    uniforms.mapScale.value.set(...mapping.scale);
+    uniforms.mapTurn.value.setFromMatrix4(
+      new Matrix4().makeRotationFromQuaternion(new Quaternion(...mapping.rotation)),
+    );
+    uniforms.mapOffset.value.set(...mapping.offset);
+    uniforms.mapBlend.value = mapping.blend;
+    uniforms.displacement.value = displacement;
+  }
+}
+
+/** Replaces `#include <name>` by code, in which the include may stand again. */
+function withChunks(source: string, chunks: Readonly<Record<string, string>>): string {
+  let result = source;
+  for (const [name, code] of Object.entries(chunks)) {
+    const include = `#include <${name}>`;
+    if (!result.includes(include)) throw new Error(`three's shader has no ${include} any more`);
+    result = result.replace(include, code);
+  }
+  return result;
+}
+
+const VERTEX_CHUNKS = {
+  common: /* glsl */ `#include <common>
+${MAPPING_UNIFORMS}
+${HEIGHT_LOOKUP}
+uniform sampler2D normalHeightMap;
+uniform float displacement;
+varying vec3 vObjectPoint;
+varying vec3 vObjectNormal;
+`,
+  // The stored form's positions: normalised 16-bit numbers, half the longest side.
+  begin_vertex: /* glsl */ `
+vec3 transformed = position * 0.5;
+vObjectPoint = transformed;
+vObjectNormal = objectNormal;
+if (displacement > 0.0) transformed += displacement * boxHeight(normalHeightMap, transformed, objectNormal) * objectNormal;
+`,
+};
+
+const FRAGMENT_CHUNKS = {
+  common: /* glsl */ `#include <common>
+${MAPPING_UNIFORMS}
+uniform sampler2D colorMap;
+uniform sampler2D normalHeightMap;
+uniform sampler2D propertyMap;
+uniform mat3 normalMatrix;
+varying vec3 vObjectPoint;
+varying vec3 vObjectNormal;
+${MATERIAL_LOOKUP}
+`,
+  map_fragment: /* glsl */ `
+vec3 objectNormal = normalize(vObjectNormal) * (gl_FrontFacing ? 1.0 : -1.0);
+BoxMaterial box = boxMaterial(vObjectPoint, objectNormal);
+diffuseColor.rgb *= box.color.rgb;
+`,
+  roughnessmap_fragment: 'float roughnessFactor = box.properties.g;',
+  metalnessmap_fragment: 'float metalnessFactor = box.properties.b;',
+  // The slope counts along the surface only.
+  normal_fragment_maps: /* glsl */ `
+vec3 slope = box.slope - objectNormal * dot(box.slope, objectNormal);
+normal = normalize(normalMatrix * (objectNormal + slope));
+`,
+  aomap_fragment: /* glsl */ `
+float ambientOcclusion = box.properties.r;
+reflectedLight.indirectDiffuse *= ambientOcclusion;
+float dotNV = saturate(dot(geometryNormal, geometryViewDir));
+reflectedLight.indirectSpecular *= computeSpecularOcclusion(dotNV, ambientOcclusion, material.roughness);
+`,
+  // Alpha is the mask: the object covers what is behind it even where light comes through.
+  opaque_fragment: 'gl_FragColor = vec4(outgoingLight, 1.0);',
+};

@@ -1,0 +1,269 @@
+import type { Browser, Page } from 'puppeteer-core';
+import { AssetServer, type AssetSource } from './asset-server.ts';
+import { type FoundBrowser, findBrowser, type StartedBackEnd } from './browser.ts';
+import type { GlBackEnd } from './gl-back-ends.ts';
+import { type StartedBrowser, startDrawing } from './gl-probe.ts';
+import { bundlePage } from './page-bundle.ts';
+import type { RenderJob, RenderTimes } from './render-job.ts';
+
+/** What concerns the machine: which browser draws, with what, and how much at a time. */
+export interface RenderSettings {
+  /** Path of a Chrome or Chromium; the first that is found when left out. */
+  readonly browser?: string | undefined;
+  readonly gl?: GlBackEnd | undefined;
+  /** Pages that draw at the same time; as many as suit the renderer when left out. */
+  readonly pages?: number | undefined;
+  /** An image that takes longer counts as hanging, milliseconds. */
+  readonly timeLimit?: number | undefined;
+}
+
+/** What draws. */
+export interface RendererFacts {
+  readonly browser: string;
+  readonly origin: FoundBrowser['origin'];
+  readonly version: string;
+  readonly backEnd: StartedBackEnd;
+  readonly webglRenderer: string;
+  readonly software: boolean;
+}
+
+export interface RenderedFrame {
+  /** As the job's `output` says. */
+  readonly pixels: Uint8Array<ArrayBuffer>;
+  readonly times: RenderTimes;
+}
+
+/** A software renderer uses two cores a page, a graphics card is kept busy by a few. */
+const PAGES_SOFTWARE = 2;
+const PAGES_HARDWARE = 4;
+
+/** Images in work in a page: while one is drawn, the assets of the next are fetched. */
+const LANES = 2;
+
+/** A page is replaced after so many images, or when its heap has grown so large: long-lived pages leak in all browsers. */
+const MAX_IMAGES_A_PAGE = 2000;
+const MAX_HEAP_BYTES = 2e9;
+const IMAGES_BETWEEN_CHECKS = 100;
+
+/** The first image of a page compiles its shaders, which takes seconds on software. */
+const TIME_LIMIT = 120_000;
+
+/** Images that failed on a page are drawn once more on a fresh one. */
+const ATTEMPTS = 2;
+
+interface Order {
+  readonly number: number;
+  readonly job: RenderJob;
+  readonly source: AssetSource;
+  attempts: number;
+  pixels?: Uint8Array<ArrayBuffer>;
+  readonly resolve: (frame: RenderedFrame) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A page with its images in work. */
+interface Slot {
+  page: Promise<Page>;
+  /** Why this page is not used any more, once it is not. */
+  broken?: string;
+  images: number;
+  busy: number;
+}
+
+/** Draws scenes in a browser: starts it, keeps its pages at work, watches them, and replaces what breaks. */
+export class RenderHost {
+  readonly facts: RendererFacts;
+  readonly #found: FoundBrowser;
+  readonly #timeLimit: number;
+  readonly #orders = new Map<number, Order>();
+  readonly #waiting: Order[] = [];
+  readonly #slots: Slot[] = [];
+  #server!: AssetServer;
+  #browser: Promise<Browser>;
+  #numbers = 0;
+  #closed = false;
+
+  private constructor(found: FoundBrowser, started: StartedBrowser, version: string, settings: RenderSettings) {
+    this.#found = found;
+    this.#timeLimit = settings.timeLimit ?? TIME_LIMIT;
+    this.#browser = Promise.resolve(started.browser);
+    const { backEnd, webglRenderer, software } = started;
+    this.facts = { browser: found.path, origin: found.origin, version, backEnd, webglRenderer, software };
+  }
+
+  /** Finds and starts a browser. @throws Error when there is none, or none that draws. */
+  static async start(settings: RenderSettings = {}): Promise<RenderHost> {
+    const found = await findBrowser(settings.browser);
+    const [started, script] = await Promise.all([startDrawing(found, settings.gl ?? 'auto'), bundlePage()]);
+    const host = new RenderHost(found, started, await started.browser.version(), settings);
+    host.#server = await AssetServer.start(script, {
+      source: job => host.#orders.get(job)?.source,
+      frameBytes: job => frameBytes(host.#orders.get(job)?.job),
+      frame: (job, pixels) => {
+        const order = host.#orders.get(job);
+        if (order) order.pixels = pixels;
+      },
+    });
+    const pages = settings.pages ?? (started.software ? PAGES_SOFTWARE : PAGES_HARDWARE);
+    for (let i = 0; i < pages; i++) host.#slots.push(host.#openSlot());
+    return host;
+  }
+
+  /** How many images can be in work at a time. */
+  get capacity(): number {
+    return LANES * this.#slots.length;
+  }
+
+  /** Process id of the browser, for tests that kill it. */
+  async processId(): Promise<number | undefined> {
+    return (await this.#browser).process()?.pid;
+  }
+
+  /**
+   * Draws an image.
+   * @throws Error when two pages in turn failed to: a fault of the environment, not of the data.
+   */
+  render(job: RenderJob, source: AssetSource): Promise<RenderedFrame> {
+    return new Promise((resolve, reject) => {
+      const order: Order = { number: this.#numbers++, job, source, attempts: 0, resolve, reject };
+      this.#orders.set(order.number, order);
+      this.#waiting.push(order);
+      this.#dispatch();
+    });
+  }
+
+  /** Ends the browser; images in work fail. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const order of this.#orders.values()) order.reject(new Error('the render host was closed'));
+    this.#orders.clear();
+    this.#waiting.length = 0;
+    await this.#server.close();
+    const browser = await this.#browser.catch(() => undefined);
+    if (browser) await withLimit(browser.close(), 5000, 'closing').catch(() => browser.process()?.kill('SIGKILL'));
+  }
+
+  #openSlot(): Slot {
+    const slot: Slot = { page: this.#openPage(), images: 0, busy: 0 };
+    slot.page.catch(() => {}); // looked at by the image that needs it
+    return slot;
+  }
+
+  async #openPage(): Promise<Page> {
+    const page = await (await this.#liveBrowser()).newPage();
+    // While the network domain is on, puppeteer copies every body through DevTools: half the speed.
+    const session = await page.createCDPSession();
+    await session.send('Network.disable');
+    await page.goto(this.#server.pageUrl);
+    await withLimit(
+      page.evaluate(() => shapemill.open()),
+      this.#timeLimit,
+      'opening a page',
+    );
+    return page;
+  }
+
+  /** The browser, started again when it died. */
+  async #liveBrowser(): Promise<Browser> {
+    const browser = await this.#browser.catch(() => undefined);
+    if (browser?.connected) return browser;
+    if (this.#closed) throw new Error('the render host was closed');
+    // Of several pages that notice, the first starts it.
+    const current = this.#browser;
+    const again = current.then(
+      async b => (b.connected ? b : this.#restart()),
+      () => this.#restart(),
+    );
+    if (this.#browser === current) this.#browser = again;
+    return this.#browser;
+  }
+
+  async #restart(): Promise<Browser> {
+    return (await startDrawing(this.#found, this.facts.backEnd)).browser;
+  }
+
+  #dispatch(): void {
+    for (const [i, slot] of this.#slots.entries()) {
+      while (this.#waiting.length > 0 && slot.busy < this.#lanes() && !slot.broken) {
+        void this.#draw(i, slot, this.#waiting.shift()!);
+      }
+    }
+  }
+
+  /** Every page gets one image before any gets two. */
+  #lanes(): number {
+    return this.#slots.some(slot => slot.busy === 0 && !slot.broken) ? 1 : LANES;
+  }
+
+  async #draw(place: number, slot: Slot, order: Order): Promise<void> {
+    slot.busy++;
+    slot.images++;
+    try {
+      const page = await slot.page;
+      const times = await withLimit(
+        page.evaluate((number, job) => shapemill.render(number, job), order.number, order.job),
+        this.#timeLimit,
+        `an image (${order.job.scene.object.id})`,
+      );
+      if (!order.pixels) throw new Error('the page sent no pixels');
+      this.#orders.delete(order.number);
+      order.resolve({ pixels: order.pixels, times });
+    } catch (error) {
+      this.#failed(place, slot, order, error as Error);
+    } finally {
+      slot.busy--;
+    }
+    await this.#replaceIfWorn(place, slot);
+    this.#dispatch();
+  }
+
+  /** Replaces the page and draws the image again, unless it failed twice. */
+  #failed(place: number, slot: Slot, order: Order, error: Error): void {
+    if (this.#closed) return;
+    // An image whose page was given up because of another one is not to blame.
+    if (!slot.broken) order.attempts++;
+    this.#replace(place, slot, error.message);
+    if (order.attempts < ATTEMPTS) {
+      this.#waiting.unshift(order);
+      return;
+    }
+    this.#orders.delete(order.number);
+    order.reject(new Error(`drawing failed twice: ${error.message}`));
+  }
+
+  #replace(place: number, slot: Slot, reason: string): void {
+    if (slot.broken) return;
+    slot.broken = reason;
+    slot.page.then(closeQuietly, () => {});
+    this.#slots[place] = this.#openSlot();
+  }
+
+  async #replaceIfWorn(place: number, slot: Slot): Promise<void> {
+    if (slot.broken || slot.images % IMAGES_BETWEEN_CHECKS !== 0) return;
+    const heap = (await (await slot.page).metrics().catch(() => undefined))?.JSHeapUsedSize ?? 0;
+    if (slot.images < MAX_IMAGES_A_PAGE && heap < MAX_HEAP_BYTES) return;
+    if (slot.busy === 0) this.#replace(place, slot, 'worn');
+    else slot.images--; // looked at again after its other image
+  }
+}
+
+function frameBytes(job: RenderJob | undefined): number | undefined {
+  return job && job.scene.size ** 2 * (job.output === 'picture' ? 4 : 16);
+}
+
+/** Also a page that hangs: the browser ends its process. */
+async function closeQuietly(page: Page): Promise<void> {
+  await withLimit(page.close({ runBeforeUnload: false }), 5000, 'closing a page').catch(() => {});
+}
+
+async function withLimit<T>(promise: Promise<T>, milliseconds: number, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${milliseconds / 1000} s`)), milliseconds);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,145 @@
+import type { AssetSource } from '../../../renderers/asset-server.ts';
+import type { SceneItems } from '../../../renderers/render-job.ts';
+import { allocateMaterial } from '../../../scenes/material-format.ts';
+import { encodeMesh, type TriangleMesh } from '../../../scenes/mesh-format.ts';
+import type { ObjectScene } from '../../../scenes/object-scene.ts';
+import { encodePanorama, type Panorama, panoramaDirection } from '../../../scenes/panorama-format.ts';
+
+/** Simple things to draw whose pictures can be worked out by hand. */
+
+/** A sphere of diameter 1. */
+export function sphere(rows = 64): TriangleMesh {
+  const columns = 2 * rows;
+  const normals: number[] = [];
+  const indices: number[] = [];
+  for (let row = 0; row <= rows; row++) {
+    const polar = (row / rows) * Math.PI;
+    for (let column = 0; column <= columns; column++) {
+      const azimuth = (column / columns) * 2 * Math.PI;
+      normals.push(Math.sin(polar) * Math.sin(azimuth), Math.cos(polar), Math.sin(polar) * Math.cos(azimuth));
+      if (row === rows || column === columns) continue;
+      const a = row * (columns + 1) + column;
+      const b = a + columns + 1;
+      indices.push(a, b, a + 1, a + 1, b, b + 1);
+    }
+  }
+  return {
+    positions: Float32Array.from(normals, n => n / 2),
+    normals: Float32Array.from(normals),
+    indices: Uint32Array.from(indices),
+  };
+}
+
+/** A cube of side 1 with sharp edges. */
+export function cube(): TriangleMesh {
+  const positions: number[] = [];
+  const normals: number[] = [];
+  const indices: number[] = [];
+  for (let axis = 0; axis < 3; axis++) {
+    for (const sign of [-1, 1]) {
+      const first = positions.length / 3;
+      for (const [u, v] of [
+        [-1, -1],
+        [1, -1],
+        [1, 1],
+        [-1, 1],
+      ] as const) {
+        const point = [0, 0, 0];
+        point[axis] = sign / 2;
+        point[(axis + 1) % 3] = (u * sign) / 2;
+        point[(axis + 2) % 3] = v / 2;
+        positions.push(...point);
+        normals.push(...[0, 1, 2].map(i => (i === axis ? sign : 0)));
+      }
+      indices.push(first, first + 1, first + 2, first, first + 2, first + 3);
+    }
+  }
+  return {
+    positions: Float32Array.from(positions),
+    normals: Float32Array.from(normals),
+    indices: Uint32Array.from(indices),
+  };
+}
+
+/** What a material is at a place: u to the right, v downwards, 0–1. All 0–255. */
+export interface Texel {
+  readonly color?: readonly [number, number, number];
+  readonly normal?: readonly [number, number, number];
+  readonly height?: number;
+  readonly occlusion?: number;
+  readonly roughness?: number;
+  readonly metalness?: number;
+  readonly transmission?: number;
+}
+
+export function material(
+  texel: Texel | ((u: number, v: number) => Texel),
+  side = 64,
+  transmissive = false,
+): Uint8Array<ArrayBuffer> {
+  const { bytes, material } = allocateMaterial(side, transmissive);
+  for (let i = 0; i < side * side; i++) {
+    const place = [((i % side) + 0.5) / side, (Math.floor(i / side) + 0.5) / side] as const;
+    const t = typeof texel === 'function' ? texel(...place) : texel;
+    material.color.set([...(t.color ?? [255, 255, 255]), 255], 4 * i);
+    material.normalHeight.set([...(t.normal ?? [128, 128, 255]), t.height ?? 0], 4 * i);
+    material.properties.set([t.occlusion ?? 255, t.roughness ?? 255, t.metalness ?? 0, t.transmission ?? 0], 4 * i);
+  }
+  return bytes;
+}
+
+/** A panorama by direction: y up, linear radiance. */
+export function panorama(
+  radiance: (direction: readonly [number, number, number]) => readonly [number, number, number],
+  width = 256,
+): Uint8Array<ArrayBuffer> {
+  const height = width / 2;
+  const data = new Float32Array(3 * width * height);
+  for (let row = 0; row < height; row++) {
+    for (let column = 0; column < width; column++) {
+      data.set(radiance(panoramaDirection((column + 0.5) / width, (row + 0.5) / height)), 3 * (row * width + column));
+    }
+  }
+  return encodePanorama({ width, height, data } satisfies Panorama).bytes;
+}
+
+export const NO_TURN = [0, 0, 0, 1] as const;
+
+/** A scene seen from 1.5 away, everything upright; parts can be replaced. */
+export function scene(changes: Partial<ObjectScene> = {}): ObjectScene {
+  return {
+    size: 128,
+    camera: { distance: 1.5, focalLength: 32, sensor: 36 },
+    object: { id: 'object', rotation: [...NO_TURN] },
+    material: {
+      id: 'material',
+      mapping: { scale: [1, 1, 1], rotation: [...NO_TURN], offset: [0, 0, 0], blend: 0.02 },
+      displacement: 0,
+    },
+    environment: { id: 'environment', rotation: [...NO_TURN], strength: 1 },
+    toneMapping: 'none',
+    ...changes,
+  };
+}
+
+/** Numbers of what was put on the shelf, and the source that gives it to a page. */
+export class Shelf implements AssetSource {
+  readonly #bytes = new Map<string, Uint8Array<ArrayBuffer>>();
+  #next = 0;
+
+  put(mesh: TriangleMesh, material: Uint8Array<ArrayBuffer>, environment: Uint8Array<ArrayBuffer>): SceneItems {
+    const number = this.#next++;
+    this.#bytes.set(`meshes/${number}`, encodeMesh(mesh));
+    this.#bytes.set(`materials/${number}`, material);
+    this.#bytes.set(`environments/${number}`, environment);
+    return { mesh: number, material: number, environment: number };
+  }
+
+  async get(kind: string, number: number): Promise<Uint8Array | undefined> {
+    return this.#bytes.get(`${kind}/${number}`);
+  }
+
+  async keepLight(number: number, bytes: Uint8Array): Promise<void> {
+    this.#bytes.set(`lights/${number}`, bytes.slice());
+  }
+}
