@@ -120,12 +120,19 @@ export function packRgb9e5(r: number, g: number, b: number): number {
   let exponent = Math.max(0, (floatBits[0]! >>> 23) - 127 + 1 + EXPONENT_BIAS);
   if (Math.floor(largest * SCALE[exponent]! + 0.5) === 1 << MANTISSA_BITS) exponent++;
   const scale = SCALE[exponent]!;
-  const mantissa = (value: number) => Math.floor(value * scale + 0.5);
-  return ((exponent << 27) | (mantissa(blue) << 18) | (mantissa(green) << 9) | mantissa(red)) >>> 0;
+  return (
+    ((exponent << 27) |
+      (Math.floor(blue * scale + 0.5) << 18) |
+      (Math.floor(green * scale + 0.5) << 9) |
+      Math.floor(red * scale + 0.5)) >>>
+    0
+  );
 }
 
 /** To 0…65408; NaN to 0. */
-const clamp = (value: number) => (value > 0 ? Math.min(value, RGB9E5_MAX) : 0);
+function clamp(value: number): number {
+  return value > 0 ? Math.min(value, RGB9E5_MAX) : 0;
+}
 
 /** The bytes themselves, or a copy where a view of 32-bit words could not be laid over them. */
 function aligned(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
