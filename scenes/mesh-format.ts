@@ -38,7 +38,7 @@ export const VERTEX_COMPONENTS = 4;
 const MAX_SHORT_VERTICES = 65_535;
 
 /** What is stored, in plain numbers. */
-export interface MeshArrays {
+export interface TriangleMesh {
   /** x, y, z a vertex, within ±0.5. */
   readonly positions: Float32Array;
   /** Unit vectors, x, y, z a vertex. */
@@ -71,7 +71,7 @@ export function dequantizePosition(step: number): number {
 }
 
 /** The bytes of a mesh. Equal meshes give equal bytes. */
-export function encodeMesh({ positions, normals, indices }: MeshArrays): Uint8Array<ArrayBuffer> {
+export function encodeMesh({ positions, normals, indices }: TriangleMesh): Uint8Array<ArrayBuffer> {
   const vertices = positions.length / 3;
   const { bytes, header, stored } = layOut(vertices, indices.length);
   const steps = stored.positions;

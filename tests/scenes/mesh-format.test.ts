@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { rng } from '../../sampling/rng.ts';
-import { decodeMesh, dequantizePosition, encodeMesh, type MeshArrays } from '../../scenes/mesh-format.ts';
+import { decodeMesh, dequantizePosition, encodeMesh, type TriangleMesh } from '../../scenes/mesh-format.ts';
 
 /** `vertices` points within the unit box, and as many random triangles. */
-function randomMesh(vertices: number): MeshArrays {
+function randomMesh(vertices: number): TriangleMesh {
   const random = rng(1, 'mesh-format', String(vertices));
   const numbers = (n: number, draw: () => number) => Float32Array.from({ length: n }, draw);
   const positions = numbers(vertices * 3, () => random.next() - 0.5);

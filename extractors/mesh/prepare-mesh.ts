@@ -1,0 +1,126 @@
+import { MeshoptEncoder } from 'meshoptimizer';
+import { cornerNormals } from './normals.ts';
+import { both, type Placement, placeOnGrid, type RemovedTriangles } from './placement.ts';
+import { simplify } from './simplify.ts';
+import type { RawMesh, TriangleMesh } from './triangle-mesh.ts';
+import { numberRows } from './weld.ts';
+
+export interface PreparationOptions {
+  /** Budget: a mesh of more triangles is simplified. */
+  readonly triangles: number;
+  /** Degrees; where normals are missing, triangles that meet at more keep an edge between them. */
+  readonly creaseAngle: number;
+}
+
+export interface PreparedMesh {
+  readonly mesh: TriangleMesh;
+  readonly placement: Placement;
+  readonly removed: RemovedTriangles;
+  readonly simplified: boolean;
+  /** Share of the corners whose normal is not the file's but made, 0–1, before any simplification. */
+  readonly madeNormals: number;
+}
+
+/**
+ * Above so many triangles, the mesh is first rounded to a coarser grid: the simplifier's memory has a limit of 4 GB, and so
+ * many triangles are each smaller than anything a picture shows.
+ */
+const MAX_SIMPLIFIED = 6_000_000;
+
+/** Parts of a unit normal's components that count as equal when vertices are welded: 0.06°. */
+const NORMAL_STEPS = 1024;
+
+/**
+ * Makes any mesh fit to be drawn: broken and degenerate triangles removed, the centre of the box at the origin, its longest
+ * side 1, vertices welded, normals made where they are missing or broken, at most so many triangles, ordered for the
+ * vertex cache. A function of its arguments alone.
+ * @param gridSteps coordinates become multiples of 1 / gridSteps: those that the stored form can hold.
+ * @throws UnusableMesh when there is nothing to draw.
+ */
+export async function prepareMesh(
+  raw: RawMesh,
+  { triangles, creaseAngle }: PreparationOptions,
+  gridSteps: number,
+): Promise<PreparedMesh> {
+  let steps = gridSteps;
+  let tidied = tidy(raw, steps, creaseAngle);
+  const { removed } = tidied;
+  const { madeNormals } = tidied;
+  const simplified = tidied.mesh.indices.length > triangles * 3;
+  while (tidied.mesh.indices.length > Math.max(MAX_SIMPLIFIED, triangles) * 3) {
+    steps /= 2;
+    tidied = tidy(raw, steps, creaseAngle);
+  }
+  let { mesh, placement } = tidied;
+  if (simplified) {
+    // What was simplified away may have been at the rim, and made the normals of what is left wrong.
+    const fewer = tidy(toRaw(await simplify(mesh, triangles)), gridSteps, creaseAngle);
+    mesh = fewer.mesh;
+    placement = both(placement, fewer.placement);
+  }
+  return { mesh: await orderForVertexCache(mesh), placement, removed, simplified, madeNormals };
+}
+
+interface TidyMesh extends Pick<PreparedMesh, 'mesh' | 'placement' | 'removed' | 'madeNormals'> {}
+
+/** Everything but the budget and the order. */
+function tidy(raw: RawMesh, gridSteps: number, creaseAngle: number): TidyMesh {
+  const { steps, indices, placement, removed } = placeOnGrid(raw, gridSteps);
+  const { numbers, first } = numberRows(steps, 3);
+  const points = new Int16Array(first.length * 3);
+  for (const [i, v] of first.entries()) points.set(steps.subarray(v * 3, v * 3 + 3), i * 3);
+  const corners = indices.map(v => numbers[v]!);
+  const given = new Float32Array(indices.length * 3);
+  for (const [i, v] of indices.entries()) given.set(raw.normals.subarray(v * 3, v * 3 + 3), i * 3);
+  const { normals, made } = cornerNormals({ points, corners }, given, creaseAngle);
+  return {
+    mesh: weldCorners(points, corners, normals, gridSteps),
+    placement,
+    removed,
+    madeNormals: made / corners.length,
+  };
+}
+
+/** One vertex for all corners of equal place and, as good as, equal normal. */
+function weldCorners(
+  points: Int16Array,
+  corners: Uint32Array,
+  cornerNormals: Float32Array,
+  gridSteps: number,
+): TriangleMesh {
+  const rows = new Int32Array(corners.length * 4);
+  for (let corner = 0; corner < corners.length; corner++) {
+    rows[corner * 4] = corners[corner]!;
+    for (let axis = 0; axis < 3; axis++) {
+      rows[corner * 4 + 1 + axis] = Math.round(cornerNormals[corner * 3 + axis]! * NORMAL_STEPS);
+    }
+  }
+  const { numbers: indices, first } = numberRows(rows, 4);
+  const positions = new Float32Array(first.length * 3);
+  const normals = new Float32Array(first.length * 3);
+  for (const [vertex, corner] of first.entries()) {
+    const point = corners[corner]! * 3;
+    for (let axis = 0; axis < 3; axis++) positions[vertex * 3 + axis] = points[point + axis]! / gridSteps;
+    normals.set(cornerNormals.subarray(corner * 3, corner * 3 + 3), vertex * 3);
+  }
+  return { positions, normals, indices };
+}
+
+const toRaw = ({ positions, normals, indices }: TriangleMesh): RawMesh => ({
+  positions: Float64Array.from(positions),
+  normals,
+  indices,
+});
+
+/** Triangles so that vertices are used again soon, vertices in the order of their first use (meshoptimizer). */
+async function orderForVertexCache({ positions, normals, indices }: TriangleMesh): Promise<TriangleMesh> {
+  await MeshoptEncoder.ready;
+  const ordered = indices.slice();
+  const [places, vertices] = MeshoptEncoder.reorderMesh(ordered, true, false);
+  const moved = (values: Float32Array) => {
+    const result = new Float32Array(vertices * 3);
+    for (const [vertex, place] of places.entries()) result.set(values.subarray(vertex * 3, vertex * 3 + 3), place * 3);
+    return result;
+  };
+  return { positions: moved(positions), normals: moved(normals), indices: ordered };
+}
