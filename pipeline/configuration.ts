@@ -50,6 +50,17 @@ export interface TextureRegionsRecipe extends TextureOptions {
   readonly quality: number;
 }
 
+/** How meshes are made fit to be drawn. */
+export interface MeshPreparationRecipe {
+  /** Budget: a mesh of more triangles is simplified. */
+  readonly triangles: number;
+  /**
+   * Degrees. Where a file gives no normals, triangles that meet at more keep an edge between them: 50 keeps that of a
+   * hexagonal prism (60), and rounds a pillar of eight sides (45).
+   */
+  readonly creaseAngle: number;
+}
+
 /** Everything that decides what a run contains. Two runs with equal configurations and assets are equal. */
 export interface Configuration {
   readonly recipe: string;
@@ -73,6 +84,7 @@ export interface Configuration {
   readonly shardSamples: number;
   readonly naturalShapes: NaturalShapesRecipe;
   readonly textureRegions: TextureRegionsRecipe;
+  readonly meshPreparation: MeshPreparationRecipe;
   readonly shapes2d: Shapes2dRecipe;
   readonly textures2d: Textures2dRecipe;
   readonly shapes3d: Scene3dRecipe;
@@ -97,6 +109,7 @@ const LAST = {
     workSide: 2200,
     quality: 95,
   } satisfies TextureRegionsRecipe,
+  meshPreparation: { triangles: 200_000, creaseAngle: 50 } satisfies MeshPreparationRecipe,
   shapes2d: LAST_SHAPES2D,
   textures2d: LAST_TEXTURES2D,
   shapes3d: LAST_SHAPES3D,
@@ -136,10 +149,16 @@ const textureRegionsRecipe = z.strictObject({
   quality: z.int().min(1).max(100),
 }) satisfies z.ZodType<TextureRegionsRecipe>;
 
+const meshPreparationRecipe = z.strictObject({
+  triangles: z.int().min(100).max(5_000_000),
+  creaseAngle: z.number().min(0).max(180),
+}) satisfies z.ZodType<MeshPreparationRecipe>;
+
 /** The groups of a recipe: the names they have in a file, where they land, and how they are checked. */
 const GROUPS = {
   'natural-shapes': ['naturalShapes', naturalShapesRecipe],
   'texture-regions': ['textureRegions', textureRegionsRecipe],
+  'mesh-preparation': ['meshPreparation', meshPreparationRecipe],
   shapes2d: ['shapes2d', shapes2dRecipe],
   textures2d: ['textures2d', textures2dRecipe],
   shapes3d: ['shapes3d', shapes3dRecipe],

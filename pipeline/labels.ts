@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { HSV_CHANNELS, RGB_CHANNELS } from '../extractors/color-channels.ts';
 import { SHAPE_SOURCES } from '../scenes/conditions.ts';
 import { scene2dSchema } from '../scenes/scene2d.ts';
+import { MESH_FORMATS } from './meshes/mesh-formats.ts';
 import { provenanceSchema } from './photo-index.ts';
 import { SPLITS } from './splits.ts';
 
@@ -56,6 +57,37 @@ export const textureLabelSchema = z.strictObject({
 });
 export type TextureLabel = z.infer<typeof textureLabelSchema>;
 
+const xyz = z.tuple([z.number(), z.number(), z.number()]);
+/** The label of a mesh: `json` beside `mesh` in the mesh bank. */
+export const meshLabelSchema = z.strictObject({
+  id: z.string(),
+  split,
+  triangles: z.int().positive(),
+  vertices: z.int().positive().describe('a place with two normals counts twice'),
+  sides: xyz.describe('of the bounding box along x, y, z; the centre is the origin, the longest side 1'),
+  file: z
+    .strictObject({
+      format: z.enum(MESH_FORMATS),
+      triangles: z.int().positive(),
+      vertices: z.int().positive(),
+      dropped: z.array(z.string()).describe('what the file holds beside: materials, animations, skins …'),
+    })
+    .describe('as read, joined into one mesh'),
+  removed: z
+    .strictObject({
+      nonFinite: z.int().min(0).describe('a coordinate is NaN or infinite'),
+      degenerate: z.int().min(0).describe('without area'),
+    })
+    .describe('triangles left out'),
+  simplified: z.boolean().describe('reduced to the budget of triangles'),
+  madeNormals: z.number().min(0).max(1).describe('share of the corners whose normal is not the file’s'),
+  transform: z
+    .strictObject({ center: xyz, scale: z.number().positive() })
+    .describe('place here = (place in the file − center) × scale'),
+  provenance: provenanceSchema,
+});
+export type MeshLabel = z.infer<typeof meshLabelSchema>;
+
 const sampleSource = z.strictObject({
   role: z.enum(['shape', 'fill', 'background']),
   id: z.string().describe('bank item'),
@@ -106,6 +138,7 @@ export type Sample2dLabel = z.infer<typeof sample2dLabelSchema>;
 export const LABEL_SCHEMAS = {
   'shape-bank-item': shapeLabelSchema,
   'texture-bank-item': textureLabelSchema,
+  'mesh-bank-item': meshLabelSchema,
   'shapes2d-sample': sample2dLabelSchema,
   'textures2d-sample': sample2dLabelSchema,
 } as const;
