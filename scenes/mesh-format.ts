@@ -31,6 +31,9 @@ const UNIT = 32_767;
  */
 export const POSITION_SCALE = 0.5;
 
+/** Steps that the longest side is divided into. */
+export const POSITION_STEPS = UNIT / POSITION_SCALE;
+
 /** Components of a vertex in the arrays of a {@link StoredMesh}. */
 export const VERTEX_COMPONENTS = 4;
 

@@ -5,10 +5,8 @@ import type { RawMesh } from '../../extractors/mesh/triangle-mesh.ts';
 import { asInputFault, InputFault } from '../faults.ts';
 import { type GltfGeometry, readGltfJson } from './gltf-json.ts';
 import { decodeGltf } from './gltf-mesh.ts';
+import type { MeshFormat } from './mesh-formats.ts';
 import { decodeObj } from './obj-mesh.ts';
-
-export const MESH_FORMATS = ['glb', 'gltf', 'obj'] as const;
-export type MeshFormat = (typeof MESH_FORMATS)[number];
 
 /** A mesh file in memory, still encoded. */
 export interface MeshFile {

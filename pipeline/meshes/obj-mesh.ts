@@ -1,9 +1,10 @@
 import type { RawMesh } from '../../extractors/mesh/triangle-mesh.ts';
+import { triangulate } from '../../extractors/mesh/triangulate.ts';
 import { InputFault } from '../faults.ts';
 import { checkTriangles } from './mesh-limits.ts';
 
 /**
- * Reads a Wavefront OBJ: `v`, `vn` and `f`, all groups and objects joined. Polygons become fans of triangles. Lines, points,
+ * Reads a Wavefront OBJ: `v`, `vn` and `f`, all groups and objects joined. Polygons are cut into triangles. Lines, points,
  * curves, texture coordinates and materials are left out.
  * @throws InputFault with the line number when a face is malformed.
  */
@@ -23,9 +24,10 @@ export function decodeObj(bytes: Buffer): { mesh: RawMesh; dropped: string[] } {
         break;
       case 'f': {
         const polygon = words.slice(1).map(word => corners.number(word, line));
-        if (polygon.length < 3) throw new InputFault(`line ${line}: expected at least 3 vertices in a face`);
-        for (let i = 1; i + 1 < polygon.length; i++) {
-          for (const corner of [polygon[0]!, polygon[i]!, polygon[i + 1]!]) indices.push(corner);
+        // Blender writes loose edges as faces of two vertices.
+        if (polygon.length < 3) dropped.add('lines');
+        for (const corner of triangulate(polygon.length, (i, axis) => corners.coordinate(polygon[i]!, axis))) {
+          indices.push(polygon[corner]!);
         }
         checkTriangles(indices.length / 3);
         break;
@@ -91,6 +93,11 @@ class ObjVertices {
     return number;
   }
 
+  /** Of a vertex, along an axis. */
+  coordinate(vertex: number, axis: number): number {
+    return this.#positions.at(this.#pairs.at(vertex * 2) * 3 + axis);
+  }
+
   arrays(): Pick<RawMesh, 'positions' | 'normals'> {
     const pairs = this.#pairs.array();
     const [from, normalsFrom] = [this.#positions.array(), this.#normals.array()];
@@ -130,6 +137,10 @@ class Numbers {
       this.#values = more;
     }
     this.#values[this.length++] = value;
+  }
+
+  at(i: number): number {
+    return this.#values[i]!;
   }
 
   array(): Float64Array {
