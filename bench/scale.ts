@@ -25,7 +25,15 @@ export async function scale({ count = 9_000_000 }: BenchSettings): Promise<void>
     tellMemory('after indexing');
 
     const configuration = await configure({ shapes: 350_000, photos: [list] });
-    const settings = { out, workers: undefined, stages: undefined, range: undefined, fresh: false, command: [] };
+    const settings = {
+      out,
+      workers: undefined,
+      stages: undefined,
+      range: undefined,
+      fresh: false,
+      drawing: { requireGpu: false },
+      command: [],
+    };
     const planned = await cpuSeconds(() => plan(configuration, settings, makeProgress()));
     const shards = planned.result.reduce((sum, { estimate }) => sum + estimate.shards, 0);
     console.log(`planned ${shards} shards from the existing index; ${planned.seconds.toFixed(2)} s of one core`);

@@ -23,6 +23,7 @@ export async function soak({ photos, count = 10_000 }: BenchSettings): Promise<v
       stages: undefined,
       range: undefined,
       fresh: false,
+      drawing: { requireGpu: false },
       command: ['bench', 'soak'],
     };
     await generate(configuration, settings, watch, new AbortController().signal);
@@ -46,6 +47,8 @@ class MemoryWatch implements Progress {
   begin({ unit }: { unit: string }): void {
     this.#counting = unit === 'images';
   }
+
+  found(): void {}
 
   advance(samples: number): void {
     if (!this.#counting) return;

@@ -7,6 +7,7 @@ import { type Bank, bankShardName, finalizeBank, openBank } from './bank.ts';
 import type { BankKind } from './bank-kinds.ts';
 import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
+import { Drawing, type DrawingSettings } from './drawing.ts';
 import type { Subset } from './generate-options.ts';
 import { finishedBankFolder, Inputs } from './inputs.ts';
 import type { Progress } from './progress.ts';
@@ -27,6 +28,7 @@ export interface RunSettings {
   readonly stages: readonly StageName[] | undefined;
   readonly range: readonly [number, number] | undefined;
   readonly fresh: boolean;
+  readonly drawing: DrawingSettings;
   readonly command: readonly string[];
 }
 
@@ -97,6 +99,8 @@ export async function generate(
   await folder.refuseUnwritable();
   const inputs = new Inputs(configuration, folder, folder.path, progress, signal);
   const names = await stagesOf(configuration);
+  const drawing = new Drawing(settings.drawing, folder, progress);
+  const wanted = names.filter(name => !settings.stages || settings.stages.includes(name)).map(name => STAGES[name]);
   const before = await folder.record();
   await folder.begin({
     ...record(settings.command, configuration),
@@ -106,13 +110,13 @@ export async function generate(
   const unlock = await folder.lock(settings.range);
   const pool = new WorkerPool(configuration, settings.workers);
   try {
-    const run = new Run(configuration, settings, folder, inputs, pool, progress, signal);
-    for (const name of names) {
-      if (!settings.stages || settings.stages.includes(name)) await run.stage(STAGES[name]);
-    }
+    if (wanted.some(stage => stage.draws)) await drawing.check();
+    const run = new Run(configuration, settings, folder, inputs, pool, drawing, progress, signal);
+    for (const stage of wanted) await run.stage(stage);
     return { folder, stages: run.outcomes };
   } finally {
     await pool.close();
+    await drawing.close();
     await unlock();
   }
 }
@@ -155,6 +159,7 @@ class Run {
   readonly #folder: RunFolder;
   readonly #inputs: Inputs;
   readonly #pool: WorkerPool;
+  readonly #drawing: Drawing;
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
   readonly #banks: { -readonly [K in keyof Banks]: Banks[K] } = {};
@@ -165,6 +170,7 @@ class Run {
     folder: RunFolder,
     inputs: Inputs,
     pool: WorkerPool,
+    drawing: Drawing,
     progress: Progress,
     signal: AbortSignal,
   ) {
@@ -173,6 +179,7 @@ class Run {
     this.#folder = folder;
     this.#inputs = inputs;
     this.#pool = pool;
+    this.#drawing = drawing;
     this.#progress = progress;
     this.#signal = signal;
   }
@@ -190,11 +197,12 @@ class Run {
       stage,
       context,
       pool: this.#pool,
+      host: stage.draws ? await this.#drawing.host() : undefined,
       signal: this.#signal,
       range: this.#settings.range,
       enough: limit ?? Number.POSITIVE_INFINITY,
       events: {
-        found: sidecar => this.#progress.advance(sidecar.samples, []),
+        found: sidecar => this.#progress.found(sidecar.samples),
         made: result => {
           made += result.samples;
           this.#progress.advance(result.samples, result.faults);

@@ -91,7 +91,14 @@ export function shares(total: number, weights: readonly number[]): number[] {
 /** Items a scene shard draws from: a run of its split's items, so that a large bank is read in long strides. */
 export const WINDOW = 512;
 
-/** Where a shard's window of a bank starts, seeded by the shard. */
-export function windowStart(seed: number, subset: string, shard: number, bank: string, items: number): number {
-  return items <= WINDOW ? 0 : integer(rng(seed, subset, `window/${bank}/${shard}`), 0, items - 1);
+/** Where a shard's window of a bank starts, seeded by the shard. @param length of the window. */
+export function windowStart(
+  seed: number,
+  subset: string,
+  shard: number,
+  bank: string,
+  items: number,
+  length = WINDOW,
+): number {
+  return items <= length ? 0 : integer(rng(seed, subset, `window/${bank}/${shard}`), 0, items - 1);
 }

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { HSV_CHANNELS, RGB_CHANNELS } from '../extractors/color-channels.ts';
+import { MIXED_MAPS } from '../extractors/material-mix.ts';
+import { CANDIDATES, MAP_NAMES } from '../extractors/pbr-maps.ts';
 import { SHAPE_SOURCES } from '../scenes/conditions.ts';
+import { QUANTITIES } from '../scenes/recipe3d.ts';
 import { scene2dSchema } from '../scenes/scene2d.ts';
+import { scene3dSchema } from '../scenes/scene3d.ts';
 import { MESH_FORMATS } from './meshes/mesh-formats.ts';
 import { provenanceSchema } from './photo-index.ts';
 import { SPLITS } from './splits.ts';
@@ -56,6 +60,166 @@ export const textureLabelSchema = z.strictObject({
   provenance: provenanceSchema,
 });
 export type TextureLabel = z.infer<typeof textureLabelSchema>;
+
+const level = z.int().min(0).max(255);
+const degrees = z.number().min(0).max(360);
+const mapPlan = z
+  .discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('constant'), level }),
+    z.strictObject({
+      kind: z.literal('pattern'),
+      source: z.discriminatedUnion('kind', [
+        z.strictObject({ kind: z.literal('grey') }),
+        z.strictObject({ kind: z.literal('candidate'), candidate: z.enum(CANDIDATES) }),
+        z.strictObject({
+          kind: z.literal('channel'),
+          channel: z.enum(RGB_CHANNELS),
+          hueShift: degrees.describe('of all hues, before the channel is taken'),
+        }),
+      ]),
+      negated: z.boolean(),
+      blurKernel: z.int().positive().nullable().describe('side of the square that the mean is taken of, pixels'),
+      range: z
+        .tuple([level, level])
+        .readonly()
+        .nullable()
+        .describe('what darkest and brightest become; null: as they are'),
+      floor: level.nullable().describe('what is darker, at full range, becomes 0'),
+    }),
+  ])
+  .describe('how a map of one value a pixel is made from the texture');
+const materialPlan = z.strictObject({
+  augmentation: z
+    .strictObject({
+      hueShift: degrees,
+      quarterTurn: z.boolean().describe('clockwise'),
+      flipHorizontal: z.boolean(),
+      flipVertical: z.boolean(),
+    })
+    .describe('how the texture is changed first, in this order'),
+  colorHueShift: degrees.describe('of the colour map alone'),
+  height: mapPlan,
+  roughness: mapPlan,
+  metallic: mapPlan,
+  opacity: mapPlan.nullable(),
+  transmission: mapPlan.nullable(),
+  metal: z
+    .strictObject({
+      level: level.describe('above: metal'),
+      full: z.boolean().describe('metal becomes 255'),
+      fullIsSmooth: z.boolean().describe('… and its roughness 0'),
+      restIsNone: z.boolean().describe('what is below becomes 0'),
+      metalIsRough: z.boolean().describe("… and the metal's roughness 255"),
+    })
+    .describe('what is done to metallic and roughness at last'),
+  normalStrength: z.number().min(0).describe('r: pixels that white is above black in the height map'),
+  occlusion: z.boolean(),
+});
+const mixWeights = z
+  .array(z.number().min(0).max(1))
+  .readonly()
+  .nullable()
+  .describe('of each source; null: the largest value');
+const importedMap = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('file'),
+    file: z.string().describe('name beside the colour map'),
+    channel: z
+      .enum([...RGB_CHANNELS, 'alpha'])
+      .nullable()
+      .describe('the one that was taken; null: all'),
+  }),
+  z.strictObject({ kind: z.literal('neutral'), level }).describe('the set has no such map'),
+  z.strictObject({ kind: z.literal('from-height'), strength: z.number() }).describe('normals of the height map'),
+]);
+const materialMap = z.strictObject({
+  file: z.string(),
+  colorSpace: z.enum(['srgb', 'linear']),
+});
+
+/** The label of a material: `json` beside its maps in the material bank. */
+export const materialLabelSchema = z.strictObject({
+  id: z.string(),
+  split,
+  ...size,
+  maps: z
+    .partialRecord(z.enum(MAP_NAMES), materialMap)
+    .describe('linear: 255 is a height, roughness, metalness … of 1'),
+  normalConvention: z.literal('+Y').describe('OpenGL, glTF: green is up; normal = 2 · value / 255 − 1'),
+  sources: z
+    .array(
+      z.strictObject({
+        texture: z.string().nullable().describe('bank item; null for an imported material'),
+        photo: z.string().describe('id of the photo, or of the imported set'),
+        provenance: provenanceSchema,
+      }),
+    )
+    .min(1),
+  made: z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('from-textures'),
+      plans: z.array(materialPlan).min(1).describe('one for each source'),
+      mix: z
+        .record(z.enum(MIXED_MAPS), mixWeights)
+        .nullable()
+        .describe('how the materials of several sources are laid into one'),
+    }),
+    z.strictObject({
+      kind: z.literal('imported'),
+      maps: z.partialRecord(z.enum(MAP_NAMES), importedMap),
+      normals: z
+        .strictObject({
+          from: z.enum(['+Y', '-Y']).describe('what they were; −Y (DirectX) was converted'),
+          by: z.enum(['name', 'height', 'default']).describe('what told so; default: nothing did'),
+          correlation: z
+            .strictObject({ x: z.number(), y: z.number() })
+            .nullable()
+            .describe('of −x and y with the rise of the height along rows and columns; null: no height map'),
+        })
+        .nullable()
+        .describe("null: made from the height map, not the set's own"),
+    }),
+  ]),
+});
+export type MaterialLabel = z.infer<typeof materialLabelSchema>;
+
+const pixelCount = z.int().min(0);
+const radiance = z.tuple([z.number().min(0), z.number().min(0), z.number().min(0)]);
+
+/** The label of a panorama: `json` beside `rgb9e5` in the environment bank. */
+export const environmentLabelSchema = z.strictObject({
+  id: z.string(),
+  split,
+  panorama: z.string().describe('id of the file'),
+  ...size,
+  file: z
+    .strictObject({ format: z.enum(['hdr', 'exr']), compression: z.string(), ...size })
+    .describe('the file it was made from'),
+  cleaned: z
+    .strictObject({
+      nan: pixelCount.describe('became 0'),
+      infinite: pixelCount.describe('became 65408, or 0 where negative'),
+      negative: pixelCount.describe('became 0'),
+    })
+    .describe('pixels of the file that were no light, by the first that is true'),
+  clamped: pixelCount.describe('pixels that were brighter than 65408, the most that RGB9E5 holds'),
+  light: z
+    .strictObject({
+      mean: radiance.describe('red, green, blue, linear; averaged over all directions by solid angle'),
+      brightest: z
+        .strictObject({
+          luminance: z.number().min(0).describe('Rec. 709'),
+          color: radiance,
+          direction: z
+            .tuple([z.number(), z.number(), z.number()])
+            .describe('unit vector, y up; the middle column is +x, the columns right of it go towards +z'),
+        })
+        .describe('the pixel of the highest luminance'),
+    })
+    .describe('measured on the stored panorama'),
+  provenance: provenanceSchema,
+});
+export type EnvironmentLabel = z.infer<typeof environmentLabelSchema>;
 
 const xyz = z.tuple([z.number(), z.number(), z.number()]);
 /** The label of a mesh: `json` beside `mesh` in the mesh bank. */
@@ -112,35 +276,63 @@ const sampleSchema = z.strictObject({
   attempt: z.int().min(0).describe('draws before this one met broken items'),
 });
 
+const maskFacts = z
+  .strictObject({
+    box: z.strictObject({
+      left: z.int().min(0),
+      top: z.int().min(0),
+      width: z.int().min(0),
+      height: z.int().min(0),
+    }),
+    area: z.int().min(0).describe('pixels of at least half coverage'),
+    coverage: z.number().min(0).max(1).describe('area as a share of the image'),
+  })
+  .describe('measured on mask.png');
+const imageFiles = z.strictObject({ jpg: z.string(), 'mask.png': z.string(), json: z.string() });
+
 /** The label of a sample of shapes2d or textures2d. */
 export const sample2dLabelSchema = sampleSchema.extend({
   subset: z.enum(['shapes2d', 'textures2d']),
   condition: z.string().describe('name of the condition, or its values joined by hyphens'),
   scene: scene2dSchema,
-  facts: z
-    .strictObject({
-      box: z.strictObject({
-        left: z.int().min(0),
-        top: z.int().min(0),
-        width: z.int().min(0),
-        height: z.int().min(0),
-      }),
-      area: z.int().min(0).describe('pixels of at least half coverage'),
-      coverage: z.number().min(0).max(1).describe('area as a share of the image'),
-    })
-    .describe('measured on mask.png'),
-  files: z.strictObject({ jpg: z.string(), 'mask.png': z.string(), json: z.string() }),
+  facts: maskFacts,
+  files: imageFiles,
   sources: z.array(sampleSource).min(1),
 });
 export type Sample2dLabel = z.infer<typeof sample2dLabelSchema>;
+
+/** The label of a sample of shapes3d or materials3d. */
+export const sample3dLabelSchema = sampleSchema.extend({
+  subset: z.enum(['shapes3d', 'materials3d']),
+  attempt: z.int().min(0).describe('views drawn before this one showed too little of the object'),
+  varies: z.array(z.enum(QUANTITIES)).min(1).describe('what changes between the images of an instance'),
+  scene: scene3dSchema,
+  facts: maskFacts,
+  files: imageFiles,
+  sources: z
+    .array(
+      z.strictObject({
+        role: z.enum(['object', 'material', 'environment']),
+        id: z.string().describe('bank item'),
+        photo: z.string().optional().describe('of a material: id of the photo its texture was cut from'),
+        ...provenanceSchema.shape,
+      }),
+    )
+    .min(3),
+});
+export type Sample3dLabel = z.infer<typeof sample3dLabelSchema>;
 
 /** Every published schema by file name: what `docs/schema/` holds. */
 export const LABEL_SCHEMAS = {
   'shape-bank-item': shapeLabelSchema,
   'texture-bank-item': textureLabelSchema,
+  'material-bank-item': materialLabelSchema,
+  'environment-bank-item': environmentLabelSchema,
   'mesh-bank-item': meshLabelSchema,
   'shapes2d-sample': sample2dLabelSchema,
   'textures2d-sample': sample2dLabelSchema,
+  'shapes3d-sample': sample3dLabelSchema,
+  'materials3d-sample': sample3dLabelSchema,
 } as const;
 
 /**

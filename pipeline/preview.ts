@@ -1,8 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import sharp from 'sharp';
+import { decodePanorama } from '../scenes/panorama-format.ts';
 import { openBank, readItem, readRange } from './bank.ts';
 import { decodeMask } from './bank-images.ts';
+import type { BankKind } from './bank-kinds.ts';
+import { SUBSETS } from './generate-options.ts';
+import { readMaps } from './material-files.ts';
+import { panoramaLight, shrinkPanorama } from './panoramas/solid-angle.ts';
 import type { RunFolder } from './run-folder.ts';
 import { writeDurably } from './shard-writer.ts';
 import { SPLITS } from './splits.ts';
@@ -19,6 +24,8 @@ const CELL = 160;
 const COLUMNS = 8;
 const ROWS = 5;
 const GAP = 4;
+/** A material's row of cells. */
+const SHOWN_MAPS = ['color.jpg', 'normal.jpg', 'height.jpg', 'roughness.jpg'] as const;
 const PAPER = '#f2f2ee';
 
 /** One cell of a sheet: an image of at most CELL × CELL. */
@@ -33,20 +40,31 @@ export async function writePreview(folder: RunFolder): Promise<ContactSheet[]> {
     await writeDurably(folder.at('report', file), await sheet(cells));
     sheets.push({ title, caption, file });
   };
-  for (const kind of ['shapes', 'textures'] as const) {
+  for (const [kind, picture] of PICTURES) {
     const bank = await openBank(folder.bank(kind));
     if (!bank) continue;
     const shown = spread(bank.items, COLUMNS * ROWS);
     const cells: Cell[] = [];
     for (const item of shown) {
       const { image } = await readItem(bank, item);
-      cells.push(await fitted(kind === 'shapes' ? await shapeOnPaper(image) : image));
+      cells.push(await fitted(await picture(image)));
     }
     const { train, val, test } = bank.splits;
     const caption = `${shown.length} of ${bank.items} (train ${train}, val ${val}, test ${test}), evenly spread over the bank`;
-    await add(kind, kind === 'shapes' ? 'Shapes' : 'Textures', caption, cells);
+    await add(kind, kind[0]!.toUpperCase() + kind.slice(1), caption, cells);
   }
-  for (const subset of ['shapes2d', 'textures2d']) {
+  const materials = await openBank(folder.bank('materials'));
+  if (materials) {
+    const shown = spread(materials.items, (COLUMNS * ROWS) / SHOWN_MAPS.length);
+    const cells: Cell[] = [];
+    for (const item of shown) {
+      const { files } = await readMaps(materials, item);
+      for (const field of SHOWN_MAPS) cells.push(await fitted(files[field]!));
+    }
+    const caption = `${shown.length} of ${materials.items}, each: colour, normal, height, roughness`;
+    await add('materials', 'Materials', caption, cells);
+  }
+  for (const subset of SUBSETS) {
     for (const split of SPLITS) {
       const shard = await firstShard(folder.at(subset, split));
       if (!shard) continue;
@@ -64,6 +82,13 @@ export async function writePreview(folder: RunFolder): Promise<ContactSheet[]> {
   await writeDurably(folder.at('report', 'index.html'), page(basename(folder.path), sheets));
   return sheets;
 }
+
+/** How an item of each bank is shown. */
+const PICTURES: readonly (readonly [BankKind, (image: Buffer) => Promise<Buffer> | Buffer])[] = [
+  ['shapes', shapeOnPaper],
+  ['textures', image => image],
+  ['environments', panoramaPicture],
+];
 
 /** Up to `most` of `count` numbers, evenly spread. */
 function spread(count: number, most: number): number[] {
@@ -99,6 +124,20 @@ async function shapeOnPaper(png: Buffer): Promise<Buffer> {
   const mask = await decodeMask(png);
   return sharp(mask.data, { raw: { width: mask.width, height: mask.height, channels: 1 } })
     .negate()
+    .png()
+    .toBuffer();
+}
+
+/** A panorama as a camera set to its mean would show it: bright places fade to white and do not clip. */
+async function panoramaPicture(packed: Buffer): Promise<Buffer> {
+  const { width, height, data } = shrinkPanorama(decodePanorama(new Uint8Array(packed)), 2 * CELL);
+  const [r, g, b] = panoramaLight({ width, height, data }).mean;
+  const exposure = 0.5 / Math.max(0.2126 * r + 0.7152 * g + 0.0722 * b, Number.MIN_VALUE);
+  const pixels = Uint8Array.from(data, value => {
+    const exposed = value * exposure;
+    return Math.round(255 * (exposed / (1 + exposed)) ** (1 / 2.2));
+  });
+  return sharp(pixels, { raw: { width, height, channels: 3 } })
     .png()
     .toBuffer();
 }

@@ -25,6 +25,7 @@ const runRecordSchema = z.strictObject({
     sharp: z.string(),
   }),
   machine: z.strictObject({ node: z.string(), os: z.string(), cores: z.int() }),
+  renderers: z.array(z.string()).optional().describe('what drew 3D scenes: WebGL renderer and browser'),
 });
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
@@ -94,6 +95,14 @@ export class RunFolder {
     await this.refuseForeign();
     await writeDurably(this.at('run.json'), JSON.stringify(record, null, 2));
     return 'new';
+  }
+
+  /** Records what draws this run's 3D scenes, beside what drew them before. */
+  async noteRenderer(renderer: string): Promise<void> {
+    const record = await this.record();
+    if (!record || record.renderers?.includes(renderer)) return;
+    const renderers = [...(record.renderers ?? []), renderer];
+    await writeDurably(this.at(RECORD), JSON.stringify({ ...record, renderers }, null, 2));
   }
 
   /**

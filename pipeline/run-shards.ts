@@ -1,3 +1,4 @@
+import type { RenderHost } from '../renderers/render-host.ts';
 import type { Fault } from './faults.ts';
 import { type BankItem, readSidecar, ShardWriter, type Sidecar } from './shard-writer.ts';
 import type { Banks, PlanContext, ShardPlan, Stage, TaskResult } from './stage.ts';
@@ -16,6 +17,8 @@ export interface StageRun {
   readonly stage: Stage;
   readonly context: Omit<PlanContext, 'written'>;
   readonly pool: WorkerPool;
+  /** Draws, for stages that need it. */
+  readonly host: RenderHost | undefined;
   readonly signal: AbortSignal;
   readonly events: StageEvents;
   /** Only shards first..last are made here; the others are somebody else's. */
@@ -104,7 +107,7 @@ async function planWork(
         await room.enter();
         if (signal.aborted) break;
         flights.push({
-          done: settled(pool.run({ stage: stage.name, task, banks: banksFor(stage, context.banks) }, signal)),
+          done: settled(pool.run({ stage: stage.name, task, banks: banksFor(stage, context.banks) }, signal, run.host)),
         });
       }
       flights.end();

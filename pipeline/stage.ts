@@ -3,6 +3,7 @@ import type { BankKind } from './bank-kinds.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './faults.ts';
 import type { PhotoIndex } from './photo-index.ts';
+import type { RenderPort } from './render-port.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { BankItem, Sidecar } from './shard-writer.ts';
 import type { StageName } from './stage-names.ts';
@@ -47,6 +48,8 @@ export interface ShardPlan<Task> {
 export interface WorkContext {
   readonly configuration: Configuration;
   readonly banks: Banks;
+  /** For stages that draw: draws 3D scenes. */
+  readonly port?: RenderPort;
 }
 
 /** What a task gave: zero or more samples as a piece of a tar, and what happened on the way. */
@@ -68,6 +71,8 @@ export interface Estimate {
   readonly bytesPerSample: number;
   /** Seconds of one core for a sample, as measured there. */
   readonly secondsPerSample: number;
+  /** What the user should know before the run: that the inputs will not give what is asked for. */
+  readonly warning?: string;
 }
 
 /** A stage: plans shards on the main thread, makes their samples in workers. All stages are of this form. */
@@ -79,6 +84,8 @@ export interface Stage<Task = unknown> {
   readonly unit: BankKind | 'images';
   /** The banks that have to be finished before it starts. */
   readonly reads: readonly BankKind[];
+  /** Whether it needs a browser that draws 3D scenes. */
+  readonly draws?: boolean;
   /** The bank it fills, if any. */
   readonly fills?: BankKind;
   /** Bank stages: how many items are asked for; null: all that the inputs give. */

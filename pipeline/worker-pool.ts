@@ -1,10 +1,13 @@
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import sharp from 'sharp';
+import type { RenderHost } from '../renderers/render-host.ts';
 import type { Configuration } from './configuration.ts';
 import { DamagedFile } from './faults.ts';
+import { serveRenderPort } from './render-port.ts';
 import type { Banks, TaskResult } from './stage.ts';
 import type { StageName } from './stage-names.ts';
 
@@ -13,6 +16,8 @@ export interface WorkMessage {
   readonly stage: StageName;
   readonly task: unknown;
   readonly banks: Banks;
+  /** For stages that draw. */
+  readonly drawing?: { readonly port: MessagePort; readonly webglRenderer: string };
 }
 
 /** By its place: a name would be looked for from the folder that the command is given in. */
@@ -40,8 +45,21 @@ export class WorkerPool {
     });
   }
 
-  async run(message: WorkMessage, signal: AbortSignal): Promise<TaskResult> {
-    const answer = await this.#piscina.run(message, { signal });
+  /** @param host draws for stages that need it. */
+  async run(message: Omit<WorkMessage, 'drawing'>, signal: AbortSignal, host?: RenderHost): Promise<TaskResult> {
+    if (!host) return this.#answer(message, [], signal);
+    const { port1, port2 } = new MessageChannel();
+    serveRenderPort(port1, host);
+    try {
+      const drawing = { port: port2, webglRenderer: host.facts.webglRenderer };
+      return await this.#answer({ ...message, drawing }, [port2], signal);
+    } finally {
+      port1.close();
+    }
+  }
+
+  async #answer(message: WorkMessage, transferList: MessagePort[], signal: AbortSignal): Promise<TaskResult> {
+    const answer = await this.#piscina.run(message, { signal, transferList });
     if ('damaged' in answer) throw new DamagedFile(answer.damaged);
     return answer;
   }

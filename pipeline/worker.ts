@@ -2,6 +2,8 @@ import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { Configuration } from './configuration.ts';
 import { DamagedFile } from './faults.ts';
+import { RenderPort } from './render-port.ts';
+import { SceneAssets } from './scene-assets.ts';
 import type { TaskResult } from './stage.ts';
 import { STAGES } from './stages.ts';
 import type { WorkMessage } from './worker-pool.ts';
@@ -9,14 +11,18 @@ import type { WorkMessage } from './worker-pool.ts';
 const configuration: Configuration = workerData;
 
 /** A worker thread's only entry: runs one task of one stage and hands its bytes over without a copy. */
-export default async function work({ stage, task, banks }: WorkMessage) {
+export default async function work({ stage, task, banks, drawing }: WorkMessage) {
   let result: TaskResult;
+  const port =
+    drawing && new RenderPort(drawing.port, new SceneAssets(banks as Required<typeof banks>, drawing.webglRenderer));
   try {
-    result = await STAGES[stage].run(task, { configuration, banks });
+    result = await STAGES[stage].run(task, { configuration, banks, ...(port && { port }) });
   } catch (error) {
     // Of an error that crosses threads, the class is lost.
     if (error instanceof DamagedFile) return { damaged: error.message };
     throw error;
+  } finally {
+    port?.close();
   }
   return move({ [valueSymbol]: result, [transferableSymbol]: [result.bytes.buffer] } as never);
 }

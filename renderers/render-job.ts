@@ -1,4 +1,4 @@
-import type { ObjectScene } from '../scenes/object-scene.ts';
+import type { Scene3d } from '../scenes/scene3d.ts';
 
 /** What a scene is made of, by number: the host serves their bytes to the page. */
 export interface SceneItems {
@@ -9,7 +9,7 @@ export interface SceneItems {
 
 /** One image to be drawn by the page. */
 export interface RenderJob {
-  readonly scene: ObjectScene;
+  readonly scene: Scene3d;
   readonly items: SceneItems;
   /**
    * `picture`: RGBA bytes, tone mapped sRGB, alpha the coverage of the object. `radiance`: RGBA 32-bit floats, linear, for

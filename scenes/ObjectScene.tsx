@@ -1,6 +1,6 @@
 import type {} from '@react-three/fiber'; // its elements are JSX's here
 import type { BufferGeometry, Material, Texture } from 'three';
-import type { ObjectScene as Description } from './object-scene.ts';
+import type { Scene3d as Description } from './scene3d.ts';
 
 /** What a description names, as it lies on the GPU. */
 export interface SceneAssets {

@@ -1,55 +1,69 @@
-import { z } from 'zod';
+import { chance, logUniform, uniform } from '../sampling/distributions.ts';
+import type { Rng } from '../sampling/rng.ts';
+import { eulerRotation, uniformRotation } from '../sampling/rotation.ts';
+import type { Quantity, Scene3dRecipe } from './recipe3d.ts';
+import { type BoxMapping, type Camera, type Scene3d, SENSOR, type Vector } from './scene3d.ts';
 
-const vector = z.tuple([z.number(), z.number(), z.number()]);
-const quaternion = z
-  .tuple([z.number(), z.number(), z.number(), z.number()])
-  .describe('unit quaternion x, y, z, w; turns a point p to q p q*');
-export type Vector = z.infer<typeof vector>;
-export type Quaternion = z.infer<typeof quaternion>;
+/** How an object is seen. */
+export type View = Pick<Scene3d, 'camera'> & Pick<Scene3d['object'], 'rotation'>;
 
-/**
- * How a material is laid around an object: a point p of the object (its longest side is 1) is at
- * p' = turn(scale × p) + offset in units of material repeats, and each side of the box around it sees the material upright.
- */
-export const boxMappingSchema = z.strictObject({
-  scale: vector.describe('material repeats per unit of length along the axes of the object'),
-  rotation: quaternion.describe('turn of the material around the object, after the scale'),
-  offset: vector.describe('material repeats, after the turn'),
-  blend: z.number().min(0).max(1).describe('width of the blend between two sides, in components of the unit normal'),
-});
-export type BoxMapping = z.infer<typeof boxMappingSchema>;
+/** The quantities of a scene that vary or stay the same on their own, as far as they are drawn. */
+export interface Quantities {
+  readonly orientation: View;
+  readonly material: Scene3d['material'];
+  readonly object: { readonly id: string };
+  readonly environment: Scene3d['environment'];
+}
 
-/** A pinhole camera at (0, 0, distance) that looks at the origin, y up. */
-export const cameraSchema = z.strictObject({
-  distance: z.number().positive().describe("from the object's centre; its longest side is 1"),
-  focalLength: z.number().positive().describe('millimetres'),
-  sensor: z.number().positive().describe('side of the square sensor, millimetres'),
-});
-export type Camera = z.infer<typeof cameraSchema>;
+/** Draws bank items; all a sampler asks of the banks. */
+export interface Draw3d {
+  mesh(random: Rng): string;
+  material(random: Rng): string;
+  environment(random: Rng): string;
+}
 
-/** One image of an object, completely: the same scene with the same bank items gives the same picture. */
-export const objectSceneSchema = z.strictObject({
-  size: z.int().positive().describe('side of the square image, pixels'),
-  camera: cameraSchema,
-  object: z.strictObject({ id: z.string().describe('mesh bank item'), rotation: quaternion }),
-  material: z.strictObject({
-    id: z.string().describe('material bank item'),
-    mapping: boxMappingSchema,
-    displacement: z.number().min(0).describe('how far white in the height map lifts the surface'),
+/** How each quantity is drawn (LAS&T's script; rotations uniform over SO(3)). */
+export const DRAW_QUANTITY: {
+  readonly [Q in Quantity]: (random: Rng, recipe: Scene3dRecipe, draw: Draw3d) => Quantities[Q];
+} = {
+  orientation: (random, { distance, focalLength }) => ({
+    rotation: uniformRotation(random),
+    camera: { distance: uniform(random, ...distance), focalLength, sensor: SENSOR } satisfies Camera,
   }),
-  environment: z.strictObject({
-    id: z.string().describe('environment bank item'),
-    rotation: quaternion.describe('turns a direction of the panorama to one of the scene'),
-    strength: z.number().min(0).describe('factor on its radiance'),
+  object: (random, _, draw) => ({ id: draw.mesh(random) }),
+  material: (random, { mapping, displacement }, draw) => ({
+    id: draw.material(random),
+    mapping: drawMapping(random, mapping),
+    displacement,
   }),
-  toneMapping: z.enum(['agx', 'none']).describe('from linear light to the picture; none clips at 1'),
-});
-export type ObjectScene = z.infer<typeof objectSceneSchema>;
+  environment: (random, { environmentStrength, environmentStrengthVaries }, draw) => ({
+    id: draw.environment(random),
+    rotation: uniformRotation(random),
+    strength: chance(random, environmentStrengthVaries) ? uniform(random, ...environmentStrength) : 1,
+  }),
+};
 
-/** Side of the sensor that the published focal length belongs to, millimetres. */
-export const SENSOR = 36;
+/** The mapping's ranges, each coordinate on its own; the scale is one for all axes, or with a probability one for each. */
+function drawMapping(
+  random: Rng,
+  { offset, rotation, scale, scalePerAxis, blend }: Scene3dRecipe['mapping'],
+): BoxMapping {
+  const three = (draw: () => number): Vector => [draw(), draw(), draw()];
+  const same = logUniform(random, ...scale);
+  const perAxis = chance(random, scalePerAxis);
+  return {
+    scale: three(() => (perAxis ? logUniform(random, ...scale) : same)),
+    rotation: eulerRotation(...three(() => uniform(random, ...rotation))),
+    offset: three(() => uniform(random, ...offset)),
+    blend,
+  };
+}
 
-/** Half the camera's field of view, as a tangent: what a square image shows at distance 1. */
-export function halfField({ focalLength, sensor }: Camera): number {
-  return sensor / 2 / focalLength;
+/** Puts a scene together. */
+export function composeScene(
+  { size, toneMapping }: Scene3dRecipe,
+  { orientation, material, object, environment }: Quantities,
+): Scene3d {
+  const { camera, rotation } = orientation;
+  return { size, camera, object: { id: object.id, rotation }, material, environment, toneMapping };
 }

@@ -9,6 +9,7 @@ import { bytesText, duration, makeProgress } from '../pipeline/progress.ts';
 import { shownPath } from '../pipeline/run-folder.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
+import { table } from './table.ts';
 
 export const generateCommand: CommandModule = {
   command: 'generate',
@@ -29,6 +30,7 @@ export const generateCommand: CommandModule = {
       stages: flags.stage,
       range: flags['shard-range'],
       fresh: flags.fresh ?? false,
+      drawing: { browser: flags.browser, gl: flags.gl, pages: flags.pages, requireGpu: flags['require-gpu'] ?? false },
       command: ['shapemill', ...process.argv.slice(2)],
     };
     if (flags['dry-run']) await printPlan(configuration, settings);
@@ -71,19 +73,15 @@ function interruptible(): { signal: AbortSignal; stopListening: () => void } {
 function printSummary({ folder, stages }: Outcome, seconds: number): void {
   const bytes = stages.reduce((sum, stage) => sum + stage.bytes, 0);
   console.log(`\n${shownPath(folder.path)}  ${bytesText(bytes)} in ${duration(seconds)}`);
-  for (const { stage, asked, samples, made, seconds: took, bytes: size, sidecars } of stages) {
-    const rate = made > 0 ? `${(made / took).toFixed(1)}/s` : samples > 0 ? 'made earlier' : '';
-    const faults = sidecars.reduce((sum, { faults }) => sum + faults.length, 0);
-    const cells = [
-      stage.title.padEnd(18),
-      `${samples} of ${asked}`.padStart(16),
-      (sidecars.length === 1 ? '1 shard ' : `${sidecars.length} shards`).padStart(11),
-      bytesText(size).padStart(9),
-      rate.padStart(13),
-      `${faults} faults`.padStart(11),
-    ];
-    console.log(`  ${cells.join('')}`);
-  }
+  const rows = stages.map(({ stage, asked, samples, made, seconds: took, bytes: size, sidecars }) => [
+    stage.title,
+    `${samples} of ${asked}`,
+    shards(sidecars.length),
+    bytesText(size),
+    made > 0 ? `${(made / took).toFixed(1)}/s` : samples > 0 ? 'made earlier' : '',
+    `${new Set(sidecars.flatMap(({ faults }) => faults.map(({ item }) => item))).size} faults`,
+  ]);
+  for (const line of table(rows)) console.log(`  ${line}`);
   printFaults({ folder, stages });
   for (const { stage, asked, samples, sidecars } of stages) {
     if (samples >= asked || !stage.fills) continue;
@@ -93,6 +91,8 @@ function printSummary({ folder, stages }: Outcome, seconds: number): void {
   }
   console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
 }
+
+const shards = (count: number) => (count === 1 ? '1 shard' : `${count} shards`);
 
 const SHOWN_FAULTS = 5;
 
@@ -112,18 +112,22 @@ async function printPlan(configuration: Configuration, settings: RunSettings): P
   const bytes = (stage: PlannedStage) => stage.estimate.samples * stage.estimate.bytesPerSample;
   const seconds = (stage: PlannedStage) => (stage.estimate.samples * stage.estimate.secondsPerSample) / workers;
   console.log(`plan of ${shownPath(settings.out)} (nothing is written)`);
-  for (const planned of stages) {
-    const { stage, estimate } = planned;
-    console.log(
-      `  ${stage.title.padEnd(18)}${String(estimate.samples).padStart(10)} ${stage.unit.padEnd(9)}${String(estimate.shards).padStart(7)} shards` +
-        `${`about ${bytesText(bytes(planned))}`.padStart(18)}${`about ${duration(seconds(planned))}`.padStart(16)}`,
-    );
-  }
+  const rows = stages.map(planned => [
+    planned.stage.title,
+    `${planned.estimate.samples} ${planned.stage.unit}`,
+    shards(planned.estimate.shards),
+    `about ${bytesText(bytes(planned))}`,
+    `about ${duration(seconds(planned))}`,
+  ]);
+  for (const line of table(rows)) console.log(`  ${line}`);
   const total = stages.reduce((sum, stage) => sum + bytes(stage), 0);
   const time = stages.reduce((sum, stage) => sum + seconds(stage), 0);
   const free = await freeBytes(settings.out);
   console.log(
     `  disk about ${bytesText(total)} of ${bytesText(free)} free, time about ${duration(time)} on ${workers} workers`,
   );
+  for (const { stage, estimate } of stages) {
+    if (estimate.warning) console.log(`  warning: ${stage.title}: ${estimate.warning}`);
+  }
   if (total > free) console.log('  warning: the disk is too small for this');
 }

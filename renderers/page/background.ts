@@ -1,5 +1,5 @@
 import { BufferAttribute, BufferGeometry, Matrix3, Matrix4, Quaternion, ShaderMaterial, type Texture } from 'three';
-import { halfField, type ObjectScene } from '../../scenes/object-scene.ts';
+import { halfField, type Scene3d } from '../../scenes/scene3d.ts';
 
 /** One triangle that fills the view. */
 export function backdropGeometry(): BufferGeometry {
@@ -42,7 +42,7 @@ void main() {
     });
   }
 
-  show(panorama: Texture, { environment, camera }: ObjectScene): void {
+  show(panorama: Texture, { environment, camera }: Scene3d): void {
     const fromScene = new Quaternion(...environment.rotation).invert();
     this.uniforms.panorama!.value = panorama;
     this.uniforms.turn!.value.setFromMatrix4(new Matrix4().makeRotationFromQuaternion(fromScene));

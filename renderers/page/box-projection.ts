@@ -1,6 +1,6 @@
 /**
  * Box projection in GLSL: how a material is looked up around an object that has no texture coordinates
- * (`scenes/object-scene.ts` defines the mapping). The sides of the box are looked at from outside with y up (top and bottom
+ * (`scenes/scene3d.ts` defines the mapping). The sides of the box are looked at from outside with y up (top and bottom
  * with x to the right), so nothing is mirrored. Texture rows run downwards from v = 1.
  */
 

@@ -11,7 +11,7 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from 'three';
-import type { ObjectScene } from '../../scenes/object-scene.ts';
+import type { Scene3d } from '../../scenes/scene3d.ts';
 import { backdropGeometry } from './background.ts';
 
 /** Samples of a pixel; WebGL implementations offer no more than 4 for half floats. */
@@ -56,7 +56,7 @@ export class Capture {
   }
 
   /** The picture of what was drawn: RGBA bytes, sRGB, rows from the top down. Waits for the GPU. */
-  picture(toneMapping: ObjectScene['toneMapping']): Uint8Array<ArrayBuffer> {
+  picture(toneMapping: Scene3d['toneMapping']): Uint8Array<ArrayBuffer> {
     const { width, height } = this.#picture!;
     this.#develop.uniforms.light!.value = this.#light!.texture as Texture;
     this.#develop.uniforms.agx!.value = toneMapping === 'agx';

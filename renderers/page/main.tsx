@@ -1,7 +1,7 @@
 import { createRoot, extend, flushSync, type ReconcilerRoot } from '@react-three/fiber';
 import { Mesh, PerspectiveCamera, Quaternion, WebGLRenderer } from 'three';
 import { ObjectScene } from '../../scenes/ObjectScene.tsx';
-import { type ObjectScene as Description, halfField } from '../../scenes/object-scene.ts';
+import { type Scene3d as Description, halfField } from '../../scenes/scene3d.ts';
 import type { RenderJob, RenderTimes } from '../render-job.ts';
 import { Assets } from './assets.ts';
 import { BackgroundMaterial, backdropGeometry } from './background.ts';

@@ -1,5 +1,5 @@
 import { DoubleSide, Matrix3, Matrix4, MeshPhysicalMaterial, Quaternion, type Texture, Vector3 } from 'three';
-import type { ObjectScene } from '../../scenes/object-scene.ts';
+import type { Scene3d } from '../../scenes/scene3d.ts';
 import { HEIGHT_LOOKUP, MAPPING_UNIFORMS, MATERIAL_LOOKUP } from './box-projection.ts';
 
 /** A material's three images on the GPU; `scenes/material-format.ts` says what they hold. */
@@ -44,7 +44,7 @@ export class ObjectMaterial extends MeshPhysicalMaterial {
   }
 
   /** Lays a material around the object as a scene says. */
-  lay(textures: MaterialTextures, { mapping, displacement }: ObjectScene['material']): void {
+  lay(textures: MaterialTextures, { mapping, displacement }: Scene3d['material']): void {
     const uniforms = this.#uniforms;
     uniforms.colorMap.value = textures.color;
     uniforms.normalHeightMap.value = textures.normalHeight;

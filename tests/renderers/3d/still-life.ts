@@ -1,9 +1,10 @@
+import type { TriangleMesh } from '../../../extractors/mesh/triangle-mesh.ts';
 import type { AssetSource } from '../../../renderers/asset-server.ts';
 import type { SceneItems } from '../../../renderers/render-job.ts';
 import { allocateMaterial } from '../../../scenes/material-format.ts';
-import { encodeMesh, type TriangleMesh } from '../../../scenes/mesh-format.ts';
-import type { ObjectScene } from '../../../scenes/object-scene.ts';
+import { encodeMesh } from '../../../scenes/mesh-format.ts';
 import { encodePanorama, type Panorama, panoramaDirection } from '../../../scenes/panorama-format.ts';
+import type { Scene3d } from '../../../scenes/scene3d.ts';
 
 /** Simple things to draw whose pictures can be worked out by hand. */
 
@@ -106,7 +107,7 @@ export function panorama(
 export const NO_TURN = [0, 0, 0, 1] as const;
 
 /** A scene seen from 1.5 away, everything upright; parts can be replaced. */
-export function scene(changes: Partial<ObjectScene> = {}): ObjectScene {
+export function scene(changes: Partial<Scene3d> = {}): Scene3d {
   return {
     size: 128,
     camera: { distance: 1.5, focalLength: 32, sensor: 36 },

@@ -1,0 +1,61 @@
+import { findBrowser } from '../renderers/browser.ts';
+import { RenderHost, type RenderSettings } from '../renderers/render-host.ts';
+import type { Progress } from './progress.ts';
+import type { RunFolder } from './run-folder.ts';
+import { UsageError } from './usage-error.ts';
+
+/** How 3D scenes are drawn. */
+export interface DrawingSettings extends RenderSettings {
+  /** Whether software may not draw. */
+  readonly requireGpu: boolean;
+}
+
+/** The browser of a run: looked for at the start, started when the first stage needs it. */
+export class Drawing {
+  readonly #settings: DrawingSettings;
+  readonly #folder: RunFolder;
+  readonly #progress: Progress;
+  #host: Promise<RenderHost> | undefined;
+
+  constructor(settings: DrawingSettings, folder: RunFolder, progress: Progress) {
+    this.#settings = settings;
+    this.#folder = folder;
+    this.#progress = progress;
+  }
+
+  /** Whether scenes can be drawn, before hours are spent on what they show. @throws UsageError when not. */
+  async check(): Promise<void> {
+    await findBrowser(this.#settings.browser).catch(error => {
+      throw new UsageError(`${(error as Error).message}; or leave 3D out with --subsets shapes2d textures2d`);
+    });
+    if (this.#settings.requireGpu) await this.host();
+  }
+
+  /** @throws UsageError when no browser draws, or only in software where a GPU is required. */
+  host(): Promise<RenderHost> {
+    this.#host ??= this.#start();
+    return this.#host;
+  }
+
+  async close(): Promise<void> {
+    const host = await this.#host?.catch(() => undefined);
+    await host?.close();
+  }
+
+  async #start(): Promise<RenderHost> {
+    const host = await RenderHost.start(this.#settings).catch(error => {
+      throw new UsageError((error as Error).message);
+    });
+    const { webglRenderer, software, version } = host.facts;
+    if (software && this.#settings.requireGpu) {
+      await host.close();
+      throw new UsageError(
+        `--require-gpu: expected a graphics card, got ${webglRenderer}; "shapemill doctor" says what was tried`,
+      );
+    }
+    if (software)
+      this.#progress.warn(`3D scenes are drawn in software (${webglRenderer}): slow, and otherwise the same`);
+    await this.#folder.noteRenderer(`${webglRenderer}, ${version}`);
+    return host;
+  }
+}

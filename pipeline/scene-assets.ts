@@ -1,0 +1,82 @@
+import sharp from 'sharp';
+import type { AssetSource } from '../renderers/asset-server.ts';
+import type { AssetKind } from '../renderers/render-job.ts';
+import { allocateMaterial } from '../scenes/material-format.ts';
+import { type Bank, readItem } from './bank.ts';
+import { CacheFolder, cacheKey } from './cache-folder.ts';
+import { type MapField, readMaps } from './material-files.ts';
+import type { Banks3d } from './scenes3d.ts';
+
+/** Raised when the prefiltered form changes, so that older files are not taken for it. */
+const LIGHT_VERSION = 1;
+
+/** What the render page asks for, read from a run's banks; prefiltered lights are kept in the user's cache folder. */
+export class SceneAssets implements AssetSource {
+  readonly #banks: Banks3d;
+  readonly #cache = new CacheFolder();
+  readonly #webglRenderer: string;
+
+  /** @param webglRenderer lights are kept for each apart: they may differ in their last bits. */
+  constructor(banks: Banks3d, webglRenderer: string) {
+    this.#banks = banks;
+    this.#webglRenderer = webglRenderer;
+  }
+
+  async get(kind: AssetKind, number: number): Promise<Uint8Array | undefined> {
+    if (kind === 'meshes') return (await readItem(this.#banks.meshes, number)).image;
+    if (kind === 'environments') return (await readItem(this.#banks.environments, number)).image;
+    if (kind === 'materials') return packMaterial(this.#banks.materials, number);
+    return this.#cache.get(await this.#lightKey(number));
+  }
+
+  async keepLight(number: number, bytes: Uint8Array): Promise<void> {
+    await this.#cache.put(await this.#lightKey(number), bytes);
+  }
+
+  async #lightKey(number: number): Promise<string> {
+    const { image } = await readItem(this.#banks.environments, number);
+    return cacheKey('lights', image, { version: LIGHT_VERSION, webglRenderer: this.#webglRenderer });
+  }
+}
+
+/**
+ * A material's maps as the page takes them. Decoded here and not in the browser, whose decoder takes three times as long
+ * (docs/rendering.md).
+ */
+async function packMaterial(bank: Bank, number: number): Promise<Uint8Array<ArrayBuffer>> {
+  const { files } = await readMaps(bank, number);
+  const decode = async (field: MapField, channels: 1 | 3) => {
+    const file = files[field];
+    if (!file) return undefined;
+    const image = sharp(file).toColourspace(channels === 1 ? 'b-w' : 'srgb');
+    const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
+    return { data, width: info.width, height: info.height };
+  };
+  const [color, normal, height, metallic, roughness, occlusion, opacity, transmission] = await Promise.all([
+    decode('color.jpg', 3),
+    decode('normal.jpg', 3),
+    decode('height.jpg', 1),
+    decode('metallic.jpg', 1),
+    decode('roughness.jpg', 1),
+    decode('occlusion.jpg', 1),
+    decode('opacity.jpg', 1),
+    decode('transmission.jpg', 1),
+  ]);
+  const side = color!.width;
+  const { bytes, material } = allocateMaterial(side, Boolean(opacity ?? transmission));
+  for (let i = 0; i < side * side; i++) {
+    material.color[4 * i] = color!.data[3 * i]!;
+    material.color[4 * i + 1] = color!.data[3 * i + 1]!;
+    material.color[4 * i + 2] = color!.data[3 * i + 2]!;
+    material.normalHeight[4 * i] = normal!.data[3 * i]!;
+    material.normalHeight[4 * i + 1] = normal!.data[3 * i + 1]!;
+    material.normalHeight[4 * i + 2] = normal!.data[3 * i + 2]!;
+    material.normalHeight[4 * i + 3] = height!.data[i]!;
+    material.properties[4 * i] = occlusion?.data[i] ?? 255;
+    material.properties[4 * i + 1] = roughness!.data[i]!;
+    material.properties[4 * i + 2] = metallic!.data[i]!;
+    // Where a surface is not there, one sees through it.
+    material.properties[4 * i + 3] = Math.max(transmission?.data[i] ?? 0, 255 - (opacity?.data[i] ?? 255));
+  }
+  return bytes;
+}

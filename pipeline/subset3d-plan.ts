@@ -1,0 +1,64 @@
+import type { Bank } from './bank.ts';
+import { planInstances, WINDOW, windowStart } from './instances.ts';
+import type { Banks3d, Subset3d, Task3d } from './scenes3d.ts';
+import { SPLITS, type Split } from './splits.ts';
+import type { Estimate, PlanContext, ShardPlan } from './stage.ts';
+
+/** What a 3D subset asks of its plan. */
+export interface Subset3dPlan extends Pick<Subset3d, 'subset' | 'instanceBank'> {
+  readonly images: number;
+  readonly variations: number;
+}
+
+/**
+ * Panoramas that the images of a shard show: no more than a render page keeps on the graphics card, so that each is handed
+ * over once a shard.
+ */
+const ENVIRONMENT_WINDOW = 12;
+
+/** Shards of a 3D subset, with the seeded windows their images draw from. */
+export function* plan3d(context: PlanContext, wanted: Subset3dPlan): Generator<ShardPlan<Task3d>> {
+  const { seed, shardSamples } = context.configuration;
+  const { subset, images, variations } = wanted;
+  const banks = context.banks as Required<typeof context.banks>;
+  const items = usableItems(context, wanted, banks);
+  for (const planned of planInstances(subset, images, variations, shardSamples, seed, items)) {
+    const window = (bank: Bank, length: number): readonly [number, number] => {
+      const all = bank.bySplit[planned.split].length;
+      return [windowStart(seed, subset, planned.shard, bank.kind, all, length), Math.min(all, length)];
+    };
+    const windows = {
+      meshes: window(banks.meshes, WINDOW),
+      materials: window(banks.materials, WINDOW),
+      environments: window(banks.environments, ENVIRONMENT_WINDOW),
+    };
+    const tasks = planned.instances.map(instance => ({ ...instance, split: planned.split, windows }));
+    yield { shard: planned.shard, path: planned.path, tasks };
+  }
+}
+
+/** The items of each split that may be instances; none in a split that lacks what its images would show. */
+function usableItems(
+  context: PlanContext,
+  { subset, instanceBank }: Subset3dPlan,
+  banks: Banks3d,
+): Record<Split, ArrayLike<number>> {
+  const usable: Record<Split, ArrayLike<number>> = { train: [], val: [], test: [] };
+  for (const split of SPLITS) {
+    const lack = (['meshes', 'materials', 'environments'] as const).find(
+      kind => banks[kind].bySplit[split].length === 0,
+    );
+    if (!lack) usable[split] = banks[instanceBank].bySplit[split];
+    else if (lack !== instanceBank && banks[instanceBank].bySplit[split].length > 0) {
+      context.warn(`${subset}: split ${split} has no ${lack}, so it gets no images`);
+    }
+  }
+  return usable;
+}
+
+/** A 3D subset's size. @param images asked for, rounded up to whole instances. */
+export function estimate3d(images: number, variations: number, shardSamples: number): Estimate {
+  const samples = Math.ceil(images / variations) * variations;
+  const perShard = Math.max(1, Math.floor(shardSamples / variations)) * variations;
+  return { samples, shards: Math.ceil(samples / perShard), bytesPerSample: 60_000, secondsPerSample: 0.3 };
+}
