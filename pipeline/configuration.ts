@@ -61,6 +61,16 @@ export interface MeshPreparationRecipe {
   readonly creaseAngle: number;
 }
 
+/** How panoramas are taken into the environment bank. */
+export interface EnvironmentPreparationRecipe {
+  /** Wider panoramas are shrunk to this width, pixels. */
+  readonly width: number;
+  /** Larger files are refused. While it is decoded, a pixel takes up to 16 bytes of memory in every worker. */
+  readonly maxPixels: number;
+  /** Panoramas with a larger share of NaN and infinite pixels are refused; fewer are replaced. */
+  readonly maxBrokenShare: number;
+}
+
 /** Everything that decides what a run contains. Two runs with equal configurations and assets are equal. */
 export interface Configuration {
   readonly recipe: string;
@@ -85,6 +95,7 @@ export interface Configuration {
   readonly naturalShapes: NaturalShapesRecipe;
   readonly textureRegions: TextureRegionsRecipe;
   readonly meshPreparation: MeshPreparationRecipe;
+  readonly environmentPreparation: EnvironmentPreparationRecipe;
   readonly shapes2d: Shapes2dRecipe;
   readonly textures2d: Textures2dRecipe;
   readonly shapes3d: Scene3dRecipe;
@@ -110,6 +121,11 @@ const LAST = {
     quality: 95,
   } satisfies TextureRegionsRecipe,
   meshPreparation: { triangles: 200_000, creaseAngle: 50 } satisfies MeshPreparationRecipe,
+  environmentPreparation: {
+    width: 2048,
+    maxPixels: 16_384 * 8192,
+    maxBrokenShare: 0.001,
+  } satisfies EnvironmentPreparationRecipe,
   shapes2d: LAST_SHAPES2D,
   textures2d: LAST_TEXTURES2D,
   shapes3d: LAST_SHAPES3D,
@@ -153,12 +169,18 @@ const meshPreparationRecipe = z.strictObject({
   triangles: z.int().min(100).max(5_000_000),
   creaseAngle: z.number().min(0).max(180),
 }) satisfies z.ZodType<MeshPreparationRecipe>;
+const environmentPreparationRecipe = z.strictObject({
+  width: z.int().min(16).max(16_384),
+  maxPixels: z.int().min(1).max(1_000_000_000),
+  maxBrokenShare: share,
+}) satisfies z.ZodType<EnvironmentPreparationRecipe>;
 
 /** The groups of a recipe: the names they have in a file, where they land, and how they are checked. */
 const GROUPS = {
   'natural-shapes': ['naturalShapes', naturalShapesRecipe],
   'texture-regions': ['textureRegions', textureRegionsRecipe],
   'mesh-preparation': ['meshPreparation', meshPreparationRecipe],
+  'environment-preparation': ['environmentPreparation', environmentPreparationRecipe],
   shapes2d: ['shapes2d', shapes2dRecipe],
   textures2d: ['textures2d', textures2dRecipe],
   shapes3d: ['shapes3d', shapes3dRecipe],

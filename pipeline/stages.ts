@@ -4,6 +4,7 @@ import { extractShapes } from './stages/extract-shapes.ts';
 import { extractTextures } from './stages/extract-textures.ts';
 import { importShapes } from './stages/import-shapes.ts';
 import { importTextures } from './stages/import-textures.ts';
+import { prepareEnvironments } from './stages/prepare-environments.ts';
 import { prepareMeshes } from './stages/prepare-meshes.ts';
 import { shapes2d } from './stages/shapes2d.ts';
 import { textures2d } from './stages/textures2d.ts';
@@ -14,6 +15,7 @@ export const STAGES: Readonly<Record<StageName, Stage>> = {
   'import-shapes': importShapes,
   'extract-textures': extractTextures,
   'import-textures': importTextures,
+  'prepare-environments': prepareEnvironments,
   'prepare-meshes': prepareMeshes,
   shapes2d,
   textures2d,
