@@ -1,4 +1,3 @@
-import { MeshoptEncoder } from 'meshoptimizer';
 import { cornerNormals } from './normals.ts';
 import { both, type Placement, placeOnGrid, type RemovedTriangles } from './placement.ts';
 import { simplify } from './simplify.ts';
@@ -114,6 +113,7 @@ const toRaw = ({ positions, normals, indices }: TriangleMesh): RawMesh => ({
 
 /** Triangles so that vertices are used again soon, vertices in the order of their first use (meshoptimizer). */
 async function orderForVertexCache({ positions, normals, indices }: TriangleMesh): Promise<TriangleMesh> {
+  const { MeshoptEncoder } = await import('meshoptimizer/encoder');
   await MeshoptEncoder.ready;
   const ordered = indices.slice();
   const [places, vertices] = MeshoptEncoder.reorderMesh(ordered, true, false);

@@ -1,4 +1,4 @@
-import { MeshoptSimplifier, type SimplifierFlags } from 'meshoptimizer';
+import type { SimplifierFlags } from 'meshoptimizer/simplifier';
 import type { TriangleMesh } from './triangle-mesh.ts';
 
 /**
@@ -18,6 +18,7 @@ const MAX_ERROR = 1;
  * error metrics, by meshoptimizer). Vertices that are left are those of the given mesh; some may be used no longer.
  */
 export async function simplify(mesh: TriangleMesh, triangles: number): Promise<TriangleMesh> {
+  const { MeshoptSimplifier } = await import('meshoptimizer/simplifier');
   await MeshoptSimplifier.ready;
   const { positions, normals } = mesh;
   const target = triangles * 3;

@@ -1,12 +1,4 @@
-import { type Accessor, type GLTF, Logger, NodeIO, type Primitive, type Root } from '@gltf-transform/core';
-import {
-  EXTMeshGPUInstancing,
-  EXTMeshoptCompression,
-  KHRDracoMeshCompression,
-  KHRMeshQuantization,
-} from '@gltf-transform/extensions';
-import draco3d from 'draco3dgltf';
-import { MeshoptDecoder } from 'meshoptimizer';
+import type { Accessor, GLTF, NodeIO, Primitive, Root } from '@gltf-transform/core';
 import {
   determinant,
   fromParts,
@@ -40,11 +32,21 @@ export async function decodeGltf(
 /** The decoder of this thread; a fault may leave its memory in disorder, so that the next file gets a new one. */
 let reader: Promise<NodeIO> | undefined;
 
+/** Loaded by the first glTF: decoders are slow to start, and most workers never read one. */
 async function makeReader(): Promise<NodeIO> {
+  const { Logger, NodeIO } = await import('@gltf-transform/core');
+  const extensions = await import('@gltf-transform/extensions');
+  const { default: draco3d } = await import('draco3dgltf');
+  const { MeshoptDecoder } = await import('meshoptimizer/decoder');
   await MeshoptDecoder.ready;
   return new NodeIO()
     .setLogger(new Logger(Logger.Verbosity.SILENT))
-    .registerExtensions([EXTMeshGPUInstancing, EXTMeshoptCompression, KHRDracoMeshCompression, KHRMeshQuantization])
+    .registerExtensions([
+      extensions.EXTMeshGPUInstancing,
+      extensions.EXTMeshoptCompression,
+      extensions.KHRDracoMeshCompression,
+      extensions.KHRMeshQuantization,
+    ])
     .registerDependencies({
       'draco3d.decoder': await draco3d.createDecoderModule(),
       'meshopt.decoder': MeshoptDecoder,

@@ -1,3 +1,4 @@
+import { prepareMesh } from '../../extractors/mesh/prepare-mesh.ts';
 import { UnusableMesh } from '../../extractors/mesh/triangle-mesh.ts';
 import { decodeMesh, encodeMesh, POSITION_STEPS } from '../../scenes/mesh-format.ts';
 import { bankItemId } from '../bank.ts';
@@ -6,7 +7,7 @@ import { CacheFolder, cacheKey } from '../cache-folder.ts';
 import type { MeshPreparationRecipe } from '../configuration.ts';
 import { InputFault } from '../faults.ts';
 import { encodeLabel, type MeshLabel, meshLabelSchema } from '../labels.ts';
-import type { MeshFile } from '../meshes/mesh-file.ts';
+import { type MeshFile, openMesh } from '../meshes/mesh-file.ts';
 import type { Stage } from '../stage.ts';
 
 /** Goes up whenever preparation gives other bytes for the same file: entries of the cache are then made again. */
@@ -45,8 +46,6 @@ export const prepareMeshes: Stage<ImportTask> = {
 
   run({ file }, { configuration }) {
     return importFile('meshes', file, async (): Promise<NewItem> => {
-      // Loaded only where meshes are read: the decoders are slow to start, and most stages need none.
-      const { openMesh } = await import('../meshes/mesh-file.ts');
       const { facts, mesh } = await prepared(await openMesh(file.path), configuration.meshPreparation);
       const { id: source, split, provenance } = file;
       const id = bankItemId('meshes', source, 0);
@@ -78,7 +77,6 @@ async function prepared(file: MeshFile, recipe: MeshPreparationRecipe): Promise<
 }
 
 async function prepare(file: MeshFile, recipe: MeshPreparationRecipe): Promise<Prepared> {
-  const { prepareMesh } = await import('../../extractors/mesh/prepare-mesh.ts');
   const { mesh: raw, dropped } = await file.decode();
   const result = await prepareMesh(raw, recipe, POSITION_STEPS).catch(error => {
     throw error instanceof UnusableMesh ? new InputFault(error.message) : error;
