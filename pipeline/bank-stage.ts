@@ -1,13 +1,14 @@
 import { basename, extname } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { hashId } from '../sampling/hash.ts';
 import { SHAPE_SOURCES, type ShapeSource } from '../scenes/conditions.ts';
-import { bankShardName } from './bank.ts';
+import { bankShardName, type StoredItem } from './bank.ts';
 import { BANK_FORMS, type BankKind } from './bank-kinds.ts';
 import { InputFault } from './faults.ts';
 import { type IndexedFile, splitOf } from './photo-index.ts';
 import type { BankItem, Sidecar } from './shard-writer.ts';
 import type { Split } from './splits.ts';
-import type { PlanContext, ShardPlan, TaskResult } from './stage.ts';
+import type { Estimate, PlanContext, ShardPlan, TaskResult } from './stage.ts';
 import { encodeTar, TAR_BLOCK } from './tar.ts';
 
 /** What all stages that fill a bank share: where a shard lies, and how an item is laid into it. */
@@ -16,7 +17,7 @@ export interface NewItem {
   /** By field, as BANK_FORMS names them; others may be added. */
   readonly files: Readonly<Record<string, Uint8Array>>;
   readonly label: Uint8Array;
-  readonly facts: Omit<BankItem, 'id' | 'image' | 'label'>;
+  readonly facts: Omit<BankItem, 'id' | keyof StoredItem>;
 }
 
 /** A bank shard's plan. */
@@ -40,61 +41,127 @@ export function bankResult(
   const { bytes, offsets } = encodeTar(laid.flat());
   let next = 0;
   const placed = items.map(({ id, facts }, i): BankItem => {
-    const places = laid[i]!.map(({ field, data }) => ({ field, at: offsets[next++]!, length: data.length }));
+    const places = laid[i]!.map(({ field, data }) => ({ field, data, at: offsets[next++]!, length: data.length }));
     const label = places.find(({ field }) => field === 'json')!;
     const file = places.find(({ field }) => field !== 'json')!;
     const whole: [number, number] = [
       places[0]!.at - TAR_BLOCK,
       (offsets[next] ?? bytes.length + TAR_BLOCK) - places[0]!.at,
     ];
-    return { id, ...facts, image: single ? [file.at, file.length] : whole, label: [label.at, label.length] };
+    const image: [number, number] = single ? [file.at, file.length] : whole;
+    const crc = crc32(label.data, crc32(bytes.subarray(image[0], image[0] + image[1])));
+    return { id, ...facts, image, label: [label.at, label.length], crc };
   });
   return { bytes, samples: items.length, items: placed, ...rest };
 }
 
-/** Where an item of the same photo lies that an earlier round found: its tar, and image and label in it. */
-export interface EarlierItem extends Pick<BankItem, 'image' | 'label'> {
+/** Where an item of the same photo lies that an earlier round found: its tar, and its place in it. */
+export interface EarlierItem extends StoredItem {
   readonly tar: string;
 }
 
-/** What the rounds before `round` found in the photos of a block, by photo id. Waits for their shards. */
-export async function earlierItems(
+/** One look at one photo, in one round. */
+export interface PhotoLook {
+  readonly file: IndexedFile;
+  readonly round: number;
+  /** What earlier rounds found in this photo. */
+  readonly earlier: readonly EarlierItem[];
+}
+
+/**
+ * The looks of a bank stage that goes over all photos once a round: shard `round × blocks + block` holds what the block's
+ * photos gave in that round. A photo that proved broken is not looked at again: that is a fault of the file, told once. Waits
+ * for the shards of earlier rounds.
+ */
+export async function* lookInRounds(
   context: PlanContext,
   kind: BankKind,
-  round: number,
-  block: number,
-  blocks: number,
-): Promise<Map<string, EarlierItem[]>> {
-  const found = new Map<string, EarlierItem[]>();
-  for (let r = 0; r < round; r++) {
-    const { shard, items } = await context.written(r * blocks + block);
-    const tar = `${context.folder.bank(kind)}/${bankShardName(kind, shard)}.tar`;
-    for (const { source, image, label } of items ?? []) {
-      found.set(source, [...(found.get(source) ?? []), { tar, image, label }]);
+  rounds: number,
+  blockSize: number,
+): AsyncGenerator<ShardPlan<PhotoLook>> {
+  const photos = await context.index('photos');
+  const blocks = photos.blocks(blockSize);
+  for (let round = 0; round < rounds; round++) {
+    for (let block = 0; block < blocks; block++) {
+      const files = await photos.block(block, blockSize);
+      const found = new Map<string, EarlierItem[]>();
+      const broken = new Set<string>();
+      for (let r = 0; r < round; r++) {
+        const { shard, items, faults } = await context.written(r * blocks + block);
+        const tar = `${context.folder.bank(kind)}/${bankShardName(kind, shard)}.tar`;
+        for (const { source, image, label, crc } of items ?? []) {
+          found.set(source, [...(found.get(source) ?? []), { tar, image, label, crc }]);
+        }
+        for (const { item } of faults) broken.add(item);
+      }
+      const looks = files
+        .filter(({ path }) => !broken.has(path))
+        .map(file => ({ file, round, earlier: found.get(file.id) ?? [] }));
+      yield bankShard(kind, round * blocks + block, looks);
     }
   }
-  return found;
+}
+
+/** What one round of looks costs and gives, on average over all photos. */
+export interface Round {
+  /** Items a photo. */
+  readonly gives: number;
+  /** Seconds of one core a photo. */
+  readonly seconds: number;
+}
+
+/** What {@link lookInRounds} will take until `asked` items are there, or until the rounds are over. */
+export function estimateRounds(
+  asked: number,
+  photos: number,
+  blockSize: number,
+  rounds: readonly Round[],
+  bytesPerSample: number,
+): Estimate {
+  let [shards, found, seconds] = [0, 0, 0];
+  for (const { gives, seconds: each } of rounds) {
+    if (found >= asked) break;
+    const blocks = Math.ceil(Math.min(photos, (asked - found) / gives) / blockSize);
+    const looks = Math.min(photos, blocks * blockSize);
+    shards += blocks;
+    found += looks * gives;
+    seconds += looks * each;
+  }
+  const samples = Math.min(asked, Math.round(found));
+  return {
+    samples,
+    shards,
+    bytesPerSample,
+    secondsPerSample: seconds / Math.max(1, samples),
+    ...(samples < asked && { warning: outOfReach(samples, asked) }),
+  };
+}
+
+/** Items that all rounds give for one that the first gives. */
+export function gainOf(rounds: readonly Round[]): number {
+  return rounds.reduce((sum, { gives }) => sum + gives, 0) / rounds[0]!.gives;
+}
+
+function outOfReach(expected: number, asked: number): string {
+  return `expect about ${expected} in all, not the ${asked} that were asked for. More photos help (--photos)`;
 }
 
 /**
  * Warns, once the first shard is written, when the photos will not give what was asked for.
  * @param gain items that the whole stage gives for one that the first look at its photos gives.
  */
-export function warnOfShortage(
+export async function warnOfShortage(
   context: PlanContext,
-  photos: number,
   asked: number,
   gain: (first: Sidecar) => number,
-): void {
+): Promise<void> {
+  const photos = (await context.index('photos')).facts.files;
   const look = (first: Sidecar) => {
     const { samples } = first;
     const looks = first.counts.looks ?? 0;
     const expected = Math.round((samples / looks) * photos * gain(first));
     if (looks === 0 || expected >= asked) return;
-    context.warn(
-      `the first ${looks} photos gave ${samples}: expect about ${expected} in all, not the ${asked} that were asked for. ` +
-        'More photos help (--photos)',
-    );
+    context.warn(`the first ${looks} photos gave ${samples}: ${outOfReach(expected, asked)}`);
   };
   // Not waited for: planning goes on meanwhile. When it ends first there is nothing left to warn of.
   context.written(0).then(look, () => {});

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { SHAPE_SOURCES, type ShapeSource } from '../scenes/conditions.ts';
 import type { ItemSize } from '../scenes/scene2d.ts';
 import { BANK_FORMS, BANK_KINDS, type BankKind } from './bank-kinds.ts';
-import { DamagedFile, InputFault, unlessMissing } from './faults.ts';
+import { DamagedFile, unlessMissing } from './faults.ts';
 import { type BankItem, jsonFrom, writeDurably } from './shard-writer.ts';
 import { SPLITS, type Split } from './splits.ts';
 
-/** The columns of a bank index and the element type of each: 43 bytes an item. */
+/** The columns of a bank index and the element type of each: 47 bytes an item. */
 const COLUMNS = {
   shard: Uint32Array,
   /** Where image and label start in their shard's tar, in blocks of 512 bytes, and their lengths in bytes. */
@@ -22,6 +23,8 @@ const COLUMNS = {
   idLow: Uint32Array,
   sourceHigh: Uint32Array,
   sourceLow: Uint32Array,
+  /** CRC-32 of image and label. */
+  crc: Uint32Array,
   rank: Uint16Array,
   width: Uint16Array,
   height: Uint16Array,
@@ -148,6 +151,7 @@ function setItem(columns: Columns, i: number, shard: number, item: BankItem): vo
   columns.labelBytes[i] = item.label[1];
   [columns.idHigh[i], columns.idLow[i]] = words(item.id.slice(0, 16));
   [columns.sourceHigh[i], columns.sourceLow[i]] = words(item.source);
+  columns.crc[i] = item.crc;
   columns.rank[i] = item.rank;
   columns.width[i] = item.width;
   columns.height[i] = item.height;
@@ -179,15 +183,32 @@ export function shapeSourceOf(bank: Bank, i: number): ShapeSource {
 
 /** The file (of a material: the tar entries of all its files) and the label of item `i`, read by offset from its shard. */
 export async function readItem(bank: Bank, i: number): Promise<{ image: Buffer; label: unknown }> {
-  const { shard, imageBlock, imageBytes, labelBlock, labelBytes } = bank.columns;
-  const path = join(bank.folder, `${bankShardName(bank.kind, shard[i]!)}.tar`);
-  const image = await readRange(path, imageBlock[i]! * 512, imageBytes[i]!);
-  const label = await readRange(path, labelBlock[i]! * 512, labelBytes[i]!);
-  try {
-    return { image, label: JSON.parse(label.toString('utf8')) };
-  } catch {
-    throw new InputFault(`${path}: expected a label at byte ${labelBlock[i]! * 512}; the shard was changed`);
+  const { shard, imageBlock, imageBytes, labelBlock, labelBytes, crc } = bank.columns;
+  return readStored(join(bank.folder, `${bankShardName(bank.kind, shard[i]!)}.tar`), {
+    image: [imageBlock[i]! * 512, imageBytes[i]!],
+    label: [labelBlock[i]! * 512, labelBytes[i]!],
+    crc: crc[i]!,
+  });
+}
+
+/** What has to be known of an item to read it from its tar. */
+export type StoredItem = Pick<BankItem, 'image' | 'label' | 'crc'>;
+
+/**
+ * Image and label of an item, as they were written. Bytes that changed since are damage, whatever they decode to: never a
+ * fault of the data, which would drop the item and change what is made from the bank.
+ * @throws DamagedFile naming the tar and what to do.
+ */
+export async function readStored(tar: string, item: StoredItem): Promise<{ image: Buffer; label: unknown }> {
+  const image = await readRange(tar, ...item.image);
+  const label = await readRange(tar, ...item.label);
+  if (crc32(label, crc32(image)) !== item.crc) {
+    throw new DamagedFile(
+      `${tar}: the item at byte ${item.image[0]} is not what was written. Delete this file and give the command that made it ` +
+        'again: it makes the same once more',
+    );
   }
+  return { image, label: JSON.parse(label.toString('utf8')) };
 }
 
 /** Tars that this thread has open: a shard's samples draw from a window of the bank that lies in few files. */

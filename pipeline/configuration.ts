@@ -132,6 +132,13 @@ const LAST = {
   materials3d: LAST_MATERIALS3D,
 };
 
+/**
+ * Cells of a recipe have at least this side, pixels. Below, a histogram of ten bins has fewer than six pixels a bin, and a
+ * picture that is one pattern takes ten seconds and a gigabyte (docs/performance.md).
+ */
+export const SMALLEST_CELL = 8;
+const CELLS = `expected auto or a whole number from ${SMALLEST_CELL} (smaller cells hold too few pixels to be compared) to 255`;
+
 const share = z.number().min(0).max(1);
 const count = z.int().min(1);
 const naturalShapesRecipe = z.strictObject({
@@ -151,7 +158,7 @@ const naturalShapesRecipe = z.strictObject({
   maxOverlap: share,
 }) satisfies z.ZodType<NaturalShapesRecipe>;
 const textureRegionsRecipe = z.strictObject({
-  cellSize: z.union([z.literal('auto'), z.int().min(3).max(255)]),
+  cellSize: z.union([z.literal('auto'), z.int(CELLS).min(SMALLEST_CELL, CELLS).max(255, CELLS)], CELLS),
   minCells: z.int().min(2),
   minSimilarity: share,
   maxRegions: count,

@@ -4,8 +4,10 @@ import type { Fault } from './faults.ts';
 
 /** Tells the user what goes on. One for a terminal, one for everything else. */
 export interface Progress {
-  /** A stage begins. @param total samples it is expected to make. @param done samples of shards made earlier. */
+  /** A stage begins. @param total samples it is expected to make. */
   begin(stage: { name: string; title: string; unit: string; total: number }): void;
+  /** Samples of a shard that was there before: they count, but nobody made them now. */
+  found(samples: number): void;
   advance(samples: number, faults: readonly Fault[]): void;
   /** The stage is over; its line stays. */
   end(): void;
@@ -20,11 +22,46 @@ export function makeProgress(stream: NodeJS.WriteStream = process.stderr): Progr
   return stream.isTTY ? new TerminalProgress(stream) : new LogProgress();
 }
 
+/** The minute or so that the time left is judged by. */
+const RECENT_SECONDS = 60;
+
+/**
+ * How fast samples come now. A mean over the whole stage would be wrong for long: rounds that look at photos again give less
+ * a second than the first one gave. What happened fades with its age.
+ */
+export class Pace {
+  #samples = 0;
+  #seconds = 0;
+  #last: number;
+
+  /** @param now seconds, as in `add`. */
+  constructor(now: number) {
+    this.#last = now;
+  }
+
+  add(samples: number, now: number): void {
+    const passed = now - this.#last;
+    const kept = Math.exp(-passed / RECENT_SECONDS);
+    this.#samples = this.#samples * kept + samples;
+    this.#seconds = this.#seconds * kept + passed;
+    this.#last = now;
+  }
+
+  /** Samples a second. */
+  get rate(): number {
+    return this.#samples / Math.max(this.#seconds, 1e-3);
+  }
+}
+
+const secondsNow = () => performance.now() / 1000;
+
 class TerminalProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
   #bar: cliProgress.SingleBar | undefined;
+  #pace = new Pace(0);
   #faults = 0;
   #began = 0;
+  #found = 0;
   #made = 0;
 
   constructor(stream: NodeJS.WriteStream) {
@@ -33,8 +70,10 @@ class TerminalProgress implements Progress {
 
   begin({ title, unit, total }: { title: string; unit: string; total: number }): void {
     this.#faults = 0;
+    this.#found = 0;
     this.#made = 0;
-    this.#began = performance.now();
+    this.#began = secondsNow();
+    this.#pace = new Pace(this.#began);
     this.#bar = new cliProgress.SingleBar({
       stream: this.#stream,
       format: `${title.padEnd(18)} {bar} {value}/{total} ${unit} · {rate}/s · {left} · {faults} faults`,
@@ -49,17 +88,22 @@ class TerminalProgress implements Progress {
     this.#bar.start(total, 0, this.#payload(total, 0));
   }
 
+  found(samples: number): void {
+    this.#found += samples;
+    this.#update();
+  }
+
   advance(samples: number, faults: readonly Fault[]): void {
     this.#faults += faults.length;
     this.#made += samples;
-    const total = this.#bar?.getTotal() ?? 0;
-    // A bank's last shard may hold more than was asked for.
-    this.#bar?.update(Math.min(this.#made, total), this.#payload(total, this.#made));
+    this.#pace.add(samples, secondsNow());
+    this.#update();
   }
 
   end(): void {
-    const total = this.#bar?.getTotal() ?? 0;
-    this.#bar?.update({ ...this.#payload(total, this.#made), left: 'done' });
+    // Of the whole stage now: what it came to.
+    const rate = this.#made / Math.max(secondsNow() - this.#began, 1e-3);
+    this.#bar?.update({ ...this.#payload(this.#bar.getTotal(), rate), left: 'done' });
     this.#bar?.stop();
     this.#bar = undefined;
   }
@@ -82,10 +126,15 @@ class TerminalProgress implements Progress {
     this.#bar?.render();
   }
 
-  #payload(total: number, made: number) {
-    const seconds = (performance.now() - this.#began) / 1000;
-    const rate = made / Math.max(seconds, 1e-3);
-    const left = made >= total ? 'finishing' : made === 0 ? 'starting' : `${duration((total - made) / rate)} left`;
+  #update(): void {
+    const total = this.#bar?.getTotal() ?? 0;
+    // A bank's last shard may hold more than was asked for.
+    this.#bar?.update(Math.min(this.#found + this.#made, total), this.#payload(total, this.#pace.rate));
+  }
+
+  #payload(total: number, rate: number) {
+    const missing = total - this.#found - this.#made;
+    const left = missing <= 0 ? 'finishing' : this.#made === 0 ? 'starting' : `${duration(missing / rate)} left`;
     return { rate: rate.toFixed(1), left, faults: this.#faults };
   }
 }
@@ -99,12 +148,18 @@ class LogProgress implements Progress {
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ dest: 2, sync: true }),
   );
-  #stage = { name: '', total: 0, made: 0, faults: 0, began: 0, told: 0 };
+  #stage = { name: '', total: 0, found: 0, made: 0, faults: 0, began: 0, told: 0 };
+  #pace = new Pace(0);
 
   begin({ name, total }: { name: string; total: number }): void {
-    const now = performance.now();
-    this.#stage = { name, total, made: 0, faults: 0, began: now, told: now };
+    const now = secondsNow();
+    this.#stage = { name, total, found: 0, made: 0, faults: 0, began: now, told: now };
+    this.#pace = new Pace(now);
     this.#log.info({ stage: name, total }, 'stage begins');
+  }
+
+  found(samples: number): void {
+    this.#stage.found += samples;
   }
 
   advance(samples: number, faults: readonly Fault[]): void {
@@ -113,19 +168,22 @@ class LogProgress implements Progress {
     for (const { item, reason } of faults) {
       if (stage.faults++ < TOLD_FAULTS) this.#log.warn({ stage: stage.name, item, reason }, 'skipped');
     }
-    if (performance.now() - stage.told < 2000) return;
-    stage.told = performance.now();
-    const rate = (1000 * stage.made) / (stage.told - stage.began);
-    const left = rate > 0 ? Math.max(0, Math.round((stage.total - stage.made) / rate)) : null;
+    const now = secondsNow();
+    this.#pace.add(samples, now);
+    if (now - stage.told < 2) return;
+    stage.told = now;
+    const { rate } = this.#pace;
+    const made = stage.found + stage.made;
+    const left = rate > 0 ? Math.max(0, Math.round((stage.total - made) / rate)) : null;
     this.#log.info(
-      { stage: stage.name, made: stage.made, total: stage.total, perSecond: round(rate), secondsLeft: left },
+      { stage: stage.name, made, total: stage.total, perSecond: round(rate), secondsLeft: left },
       'progress',
     );
   }
 
   end(): void {
     const { name, made, faults, began } = this.#stage;
-    this.#log.info({ stage: name, made, faults, seconds: round((performance.now() - began) / 1000) }, 'stage ends');
+    this.#log.info({ stage: name, made, faults, seconds: round(secondsNow() - began) }, 'stage ends');
   }
 
   count(what: string, files: number): void {

@@ -20,6 +20,8 @@ export const bankItemSchema = z.strictObject({
   /** Offset and length in the tar, bytes: of the item's file, or where it has several, of all its tar entries. */
   image: z.tuple([z.int(), z.int()]),
   label: z.tuple([z.int(), z.int()]),
+  /** CRC-32 of the image, then the label: cheap enough to be looked at whenever the item is read. */
+  crc: z.int().min(0).max(0xffff_ffff),
 });
 export type BankItem = z.infer<typeof bankItemSchema>;
 

@@ -3,39 +3,61 @@ import { drawTries, findNaturalShape, type NaturalShape } from '../../extractors
 import { overlap, type PlacedMask } from '../../extractors/overlap.ts';
 import { chance, integer, logUniform, uniform } from '../../sampling/distributions.ts';
 import { type Rng, rng } from '../../sampling/rng.ts';
-import { bankItemId, readRange } from '../bank.ts';
+import { bankItemId, readStored } from '../bank.ts';
 import { decodeMask, encodeGrey } from '../bank-images.ts';
-import { bankResult, bankShard, type EarlierItem, earlierItems, type NewItem, warnOfShortage } from '../bank-stage.ts';
+import {
+  bankResult,
+  type EarlierItem,
+  estimateRounds,
+  gainOf,
+  lookInRounds,
+  type NewItem,
+  type PhotoLook,
+  type Round,
+  warnOfShortage,
+} from '../bank-stage.ts';
 import type { Configuration, NaturalShapesRecipe } from '../configuration.ts';
 import { InputFault } from '../faults.ts';
 import { encodeLabel, type ShapeLabel, shapeLabelSchema } from '../labels.ts';
 import { decodePhoto, openPhoto, type Photo } from '../photo.ts';
-import type { IndexedFile } from '../photo-index.ts';
-import type { Sidecar } from '../shard-writer.ts';
+import type { IndexedFile, PhotoIndex } from '../photo-index.ts';
 import type { Stage } from '../stage.ts';
 
-/** One look at one photo. */
-interface Task {
-  readonly file: IndexedFile;
-  /** 0: the whole photo; above: a random window. */
-  readonly round: number;
-  /** The shapes that earlier rounds found in this photo. */
-  readonly earlier: readonly EarlierItem[];
+/** Measured on the starter photos: shapes that a photo gives as a whole, and each further look at a window of it. */
+const SHAPES_A_PHOTO = 0.6;
+const SHAPES_A_WINDOW = 0.06;
+const SECONDS_A_LOOK = 0.07;
+
+/** The rounds as they are expected to go. @param large share of the photos that windows can be cut from. */
+function roundsOf({ rounds }: NaturalShapesRecipe, large: number): Round[] {
+  return Array.from({ length: rounds }, (_, round) =>
+    round === 0
+      ? { gives: SHAPES_A_PHOTO, seconds: SECONDS_A_LOOK }
+      : { gives: SHAPES_A_WINDOW * large, seconds: SECONDS_A_LOOK * large },
+  );
 }
 
-/**
- * Distinct shapes that all rounds give for one that the first gives: 3.3 where windows can be cut (measured: about 2 a photo
- * beside 0.6), 1 where photos are too small for that.
- */
-function allRoundsGain({ counts }: Sidecar): number {
-  return 1 + (2.3 * (counts['large-enough-for-windows'] ?? 0)) / (counts.looks ?? 1);
+/** Photos whose headers a plan looks at. */
+const PROBED = 32;
+
+/** Share of the photos that windows can be cut from, by the first of the list, which is in random order. */
+async function shareWithWindows(photos: PhotoIndex, { maxPixels, naturalShapes }: Configuration): Promise<number> {
+  const probed = await photos.block(0, PROBED);
+  let large = 0;
+  for (const { path } of probed) {
+    const photo = await openPhoto(path, maxPixels).catch(error => {
+      if (!(error instanceof InputFault)) throw error;
+    });
+    if (photo && isLargeEnough(photo, naturalShapes)) large++;
+  }
+  return large / probed.length;
 }
 
 /**
  * Photos → natural shapes, at most one a photo and round (LAS&T; `extractors/natural-shape.ts` has the rule). Shard
  * `round × blocks + block` holds what the block's photos gave in that round; the bank is the first N of them in order.
  */
-export const extractShapes: Stage<Task> = {
+export const extractShapes: Stage<PhotoLook> = {
   name: 'extract-shapes',
   title: 'natural shapes',
   unit: 'shapes',
@@ -43,9 +65,11 @@ export const extractShapes: Stage<Task> = {
   fills: 'shapes',
   asked: ({ shapes }) => shapes,
 
-  async estimate({ configuration: { shapes, shardSamples }, index }) {
-    const perShard = Math.max(1, 0.6 * Math.min(shardSamples, (await index('photos')).facts.files));
-    return { samples: shapes, shards: Math.ceil(shapes / perShard), bytesPerSample: 4600, secondsPerSample: 0.11 };
+  async estimate({ configuration, index }) {
+    const { shapes, shardSamples, naturalShapes } = configuration;
+    const photos = await index('photos');
+    const rounds = roundsOf(naturalShapes, await shareWithWindows(photos, configuration));
+    return estimateRounds(shapes, photos.facts.files, shardSamples, rounds, 7000);
   },
 
   async shardCount({ configuration: { shardSamples, naturalShapes }, index }) {
@@ -53,20 +77,11 @@ export const extractShapes: Stage<Task> = {
   },
 
   async *plan(context) {
-    const photos = await context.index('photos');
-    const { shardSamples, naturalShapes } = context.configuration;
-    const blocks = photos.blocks(shardSamples);
-    for (let round = 0; round < naturalShapes.rounds; round++) {
-      for (let block = 0; block < blocks; block++) {
-        const files = await photos.block(block, shardSamples);
-        const earlier = await earlierItems(context, 'shapes', round, block, blocks);
-        const tasks = files.map(file => ({ file, round, earlier: earlier.get(file.id) ?? [] }));
-        yield bankShard('shapes', round * blocks + block, tasks);
-        if (round === 0 && block === 0) {
-          warnOfShortage(context, photos.facts.files, context.configuration.shapes, allRoundsGain);
-        }
-      }
-    }
+    const { shapes, shardSamples, naturalShapes } = context.configuration;
+    await warnOfShortage(context, shapes, ({ counts }) =>
+      gainOf(roundsOf(naturalShapes, (counts['large-enough-for-windows'] ?? 0) / counts.looks!)),
+    );
+    yield* lookInRounds(context, 'shapes', naturalShapes.rounds, shardSamples);
   },
 
   async run({ file, round, earlier }, { configuration }) {
@@ -90,7 +105,7 @@ async function lookForShape(
 ): Promise<NewItem | undefined> {
   const photo = await openPhoto(file.path, maxPixels);
   const random = rng(seed, 'extract-shapes', file.id, round);
-  if (Math.min(photo.width, photo.height) > options.windowMinSide) counts['large-enough-for-windows'] = 1;
+  if (isLargeEnough(photo, options)) counts['large-enough-for-windows'] = 1;
   const window = round === 0 ? null : sampleWindow(random, photo, options);
   if (round > 0 && !window) return undefined;
   const image = await decodePhoto(photo, { shortSide: options.workSide, ...(window && { window }) });
@@ -108,6 +123,14 @@ async function lookForShape(
   return newShape(file, round, photo, window, image, shape, box);
 }
 
+/** Whether windows can be cut from a photo. */
+function isLargeEnough(
+  { width, height }: Pick<Photo, 'width' | 'height'>,
+  { windowMinSide }: NaturalShapesRecipe,
+): boolean {
+  return Math.min(width, height) > windowMinSide;
+}
+
 /**
  * A window of the photo at its original resolution: short side log-uniform, aspect uniform, lying or standing, placed
  * uniformly. Null where the photo's short side is no larger than the smallest window.
@@ -117,8 +140,8 @@ export function sampleWindow(
   photo: Pick<Photo, 'width' | 'height'>,
   options: NaturalShapesRecipe,
 ): Box | null {
+  if (!isLargeEnough(photo, options)) return null;
   const most = Math.min(photo.width, photo.height);
-  if (most <= options.windowMinSide) return null;
   const short = Math.round(logUniform(random, options.windowMinSide, most));
   const long = Math.round(short * uniform(random, 1, options.windowMaxAspect));
   const lying = chance(random, 0.5);
@@ -145,9 +168,9 @@ function inPhoto(box: Box, image: RgbImage, window: Box): Box {
 }
 
 async function isKnown(found: PlacedMask, earlier: readonly EarlierItem[], maxOverlap: number): Promise<boolean> {
-  for (const { tar, image, label } of earlier) {
-    const { found: how } = JSON.parse((await readRange(tar, ...label)).toString()) as ShapeLabel;
-    const before = { mask: await decodeMask(await readRange(tar, ...image)), box: how!.box };
+  for (const item of earlier) {
+    const { image, label } = await readStored(item.tar, item);
+    const before = { mask: await decodeMask(image), box: (label as ShapeLabel).found!.box };
     if (overlap(found, before) > maxOverlap) return true;
   }
   return false;

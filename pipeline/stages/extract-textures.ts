@@ -1,42 +1,47 @@
 import sharp from 'sharp';
 import type { Box, RgbImage } from '../../extractors/image.ts';
 import { boxOverlap } from '../../extractors/overlap.ts';
-import {
-  defaultCellSize,
-  findTextureRegions,
-  MIN_CELL_SIZE,
-  type TextureRegion,
-} from '../../extractors/texture-regions.ts';
-import { bankItemId, readRange } from '../bank.ts';
+import { defaultCellSize, findTextureRegions, type TextureRegion } from '../../extractors/texture-regions.ts';
+import { bankItemId, readStored } from '../bank.ts';
 import { encodeJpeg } from '../bank-images.ts';
-import { bankResult, bankShard, type EarlierItem, earlierItems, type NewItem, warnOfShortage } from '../bank-stage.ts';
-import type { Configuration, TextureRegionsRecipe } from '../configuration.ts';
+import {
+  bankResult,
+  type EarlierItem,
+  estimateRounds,
+  gainOf,
+  lookInRounds,
+  type NewItem,
+  type PhotoLook,
+  type Round,
+  warnOfShortage,
+} from '../bank-stage.ts';
+import { type Configuration, SMALLEST_CELL, type TextureRegionsRecipe } from '../configuration.ts';
 import { type Fault, InputFault } from '../faults.ts';
 import { encodeLabel, type TextureLabel, textureLabelSchema } from '../labels.ts';
 import { decodePhoto, openPhoto } from '../photo.ts';
 import type { IndexedFile } from '../photo-index.ts';
 import type { Stage } from '../stage.ts';
 
-interface Task {
-  readonly file: IndexedFile;
-  /** 0: cells of the usual size; above: smaller ones. */
-  readonly round: number;
-  /** The textures that earlier rounds cut from this photo. */
-  readonly earlier: readonly EarlierItem[];
-}
-
 /** Ranks of one round stay below this; it is also the rule's limit of textures a photo. */
 const RANKS_A_ROUND = 100;
 
-/** A photo gives about so many textures: blocks are that much smaller, so that shards stay near `--shard-samples`. */
+/** A photo gives at most about so many textures: blocks are that much smaller, so that shards stay near `--shard-samples`. */
 const TEXTURES_A_PHOTO = 16;
+
+/**
+ * The rounds as they are expected to go: measured on the starter photos, of which one in three holds textures. Smaller cells
+ * are more cells to compare.
+ */
+function roundsOf({ cellRounds }: TextureRegionsRecipe): Round[] {
+  return cellRounds.map((factor, round) => ({ gives: round === 0 ? 0.6 : 0.35, seconds: 0.15 / factor ** 2 }));
+}
 
 /**
  * Photos → uniform texture crops (VasTextures; `extractors/texture-regions.ts` has the rule), all that a photo gives. The
  * bank takes every photo's best texture first, then every second-best, so that N textures come from as many photos as
  * there are. Only when all photos together give too few, another round looks with smaller cells (the label says so).
  */
-export const extractTextures: Stage<Task> = {
+export const extractTextures: Stage<PhotoLook> = {
   name: 'extract-textures',
   title: 'textures',
   unit: 'textures',
@@ -44,11 +49,9 @@ export const extractTextures: Stage<Task> = {
   fills: 'textures',
   asked: ({ textures }) => textures,
 
-  async estimate({ configuration: { textures, shardSamples }, index }) {
+  async estimate({ configuration: { textures, shardSamples, textureRegions }, index }) {
     const { files } = (await index('photos')).facts;
-    const photos = Math.min(files, Math.ceil(textures / TEXTURES_A_PHOTO));
-    const shards = Math.ceil(photos / blockSize(shardSamples));
-    return { samples: textures, shards, bytesPerSample: 95_000, secondsPerSample: 0.05 };
+    return estimateRounds(textures, files, blockSize(shardSamples), roundsOf(textureRegions), 95_000);
   },
 
   async shardCount({ configuration: { shardSamples, textureRegions }, index }) {
@@ -56,21 +59,9 @@ export const extractTextures: Stage<Task> = {
   },
 
   async *plan(context) {
-    const photos = await context.index('photos');
-    const { shardSamples, textureRegions, textures } = context.configuration;
-    const size = blockSize(shardSamples);
-    const blocks = photos.blocks(size);
-    for (let round = 0; round < textureRegions.cellRounds.length; round++) {
-      for (let block = 0; block < blocks; block++) {
-        const files = await photos.block(block, size);
-        const earlier = await earlierItems(context, 'textures', round, block, blocks);
-        const tasks = files.map(file => ({ file, round, earlier: earlier.get(file.id) ?? [] }));
-        yield bankShard('textures', round * blocks + block, tasks);
-        if (round === 0 && block === 0) {
-          warnOfShortage(context, photos.facts.files, textures, () => textureRegions.cellRounds.length);
-        }
-      }
-    }
+    const { textures, shardSamples, textureRegions } = context.configuration;
+    await warnOfShortage(context, textures, () => gainOf(roundsOf(textureRegions)));
+    yield* lookInRounds(context, 'textures', textureRegions.cellRounds.length, blockSize(shardSamples));
   },
 
   async run(task, { configuration }) {
@@ -92,7 +83,7 @@ function blockSize(shardSamples: number): number {
 }
 
 async function cutTextures(
-  { file, round, earlier }: Task,
+  { file, round, earlier }: PhotoLook,
   { maxPixels, textureRegions: options }: Configuration,
   counts: Record<string, number>,
 ): Promise<NewItem[]> {
@@ -118,11 +109,12 @@ async function cutTextures(
 /** Cells of a round in pixels: the usual size times the round's factor. */
 function roundCellSize({ cellSize, cellRounds }: TextureRegionsRecipe, round: number, shortSide: number): number {
   const usual = cellSize === 'auto' ? defaultCellSize(shortSide) : cellSize;
-  return Math.max(MIN_CELL_SIZE, Math.round(usual * cellRounds[round]!));
+  return Math.max(SMALLEST_CELL, Math.round(usual * cellRounds[round]!));
 }
 
-async function earlierBox({ tar, label }: EarlierItem): Promise<Box> {
-  return (JSON.parse((await readRange(tar, ...label)).toString()) as TextureLabel).found!.box;
+async function earlierBox(item: EarlierItem): Promise<Box> {
+  const { label } = await readStored(item.tar, item);
+  return (label as TextureLabel).found!.box;
 }
 
 /** The picture at most `shortSide` pixels on its shorter side. */

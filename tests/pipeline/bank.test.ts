@@ -16,6 +16,7 @@ import {
 } from '../../pipeline/bank.ts';
 import { BANK_FORMS } from '../../pipeline/bank-kinds.ts';
 import { bankResult, type NewItem } from '../../pipeline/bank-stage.ts';
+import { DamagedFile } from '../../pipeline/faults.ts';
 import type { BankItem } from '../../pipeline/shard-writer.ts';
 import type { Split } from '../../pipeline/splits.ts';
 import { TAR_END } from '../../pipeline/tar.ts';
@@ -106,6 +107,35 @@ describe('a finished bank', () => {
       }
     },
   );
+
+  it('gives no item of which a single byte has changed', async () => {
+    const folder = join(scratch, 'changed');
+    const bank = await finalizeBank(
+      folder,
+      'shapes',
+      1,
+      await writeShards(folder, 'shapes', [[newItem('shapes', 1, 0)]]),
+    );
+    const { imageBlock, imageBytes, labelBlock, labelBytes } = bank.columns;
+    const tar = join(folder, `${bankShardName('shapes', 0)}.tar`);
+    const bytes = await readFile(tar);
+    for (const at of [
+      imageBlock[0]! * 512,
+      imageBlock[0]! * 512 + imageBytes[0]! - 1,
+      // A letter of the label: still JSON.
+      labelBlock[0]! * 512 + 8,
+      labelBlock[0]! * 512 + labelBytes[0]! - 1,
+    ]) {
+      await writeFile(
+        tar,
+        bytes.map((byte, i) => (i === at ? byte ^ 1 : byte)),
+      );
+      await expect(readItem(bank, 0)).rejects.toThrow(DamagedFile);
+      await expect(readItem(bank, 0)).rejects.toThrow(tar);
+    }
+    await writeFile(tar, bytes);
+    expect((await readItem(bank, 0)).label).toMatchObject({ text: 'ü' });
+  });
 
   it('remembers where shapes come from', async () => {
     const items = (['natural', 'semantic', 'projection'] as const).map((kind, n) => {

@@ -18,7 +18,7 @@ let textures: Bank;
 function items(letter: string, splits: readonly Split[]): BankItem[] {
   return splits.map((split, i) => {
     const source = i.toString(16).padStart(16, '0');
-    const place = { image: [512, 9] as [number, number], label: [1024, 9] as [number, number] };
+    const place = { image: [512, 9] as [number, number], label: [1024, 9] as [number, number], crc: 0 };
     return { id: `${source}-${letter}0`, source, split, rank: 0, width: 600, height: 600, ...place };
   });
 }

@@ -1,4 +1,4 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -77,6 +77,38 @@ describe('broken photos', () => {
     expect(kept.length).toBeGreaterThan(8);
     return Object.fromEntries(kept);
   }
+});
+
+describe('a broken photo that several rounds would look at', () => {
+  it('is told once, whatever the workers and whichever round is made again', async () => {
+    const photos = await writePhotos(join(scratch, 'rounds'));
+    await writeFile(join(photos, 'text.jpg'), 'not an image at all\n');
+    const greedy = await writeRecipe(join(scratch, 'greedy.json'), {
+      shapes: 1000,
+      textures: 1000,
+      subsets: ['shapes2d'],
+    });
+    const inputs = ['--photos', photos, '--recipe', greedy];
+    const [one, three] = [join(scratch, 'run-one'), join(scratch, 'run-three')];
+    const { stdout } = await generate([...inputs, '--out', one, '--workers', '1'], 3);
+    await generate([...inputs, '--out', three, '--workers', '3'], 3);
+    const content = await contentOf(one);
+    expect(await contentOf(three)).toEqual(content);
+
+    const sidecars = Object.values(await sidecarsOf(one));
+    for (const [stage, rounds] of [['extract-shapes', 3] as const, ['extract-textures', 2] as const]) {
+      const mine = sidecars.filter(sidecar => sidecar.stage === stage);
+      expect(mine.flatMap(({ faults }) => faults.map(({ item }) => basename(item)))).toEqual(['text.jpg']);
+      expect(mine.reduce((looks, { counts }) => looks + (counts.looks ?? 0), 0)).toBe(7 + 6 * (rounds - 1));
+    }
+    expect(stdout).toMatch(/natural shapes .* 1 faults/);
+
+    // The first round's word is all that a later one goes by, also when it stands alone.
+    await rm(join(one, 'banks/shapes/shapes-000005.tar'));
+    await rm(join(one, 'banks/shapes/shapes-000002.tar'));
+    await generate([...inputs, '--out', one], 3);
+    expect(await contentOf(one)).toEqual(content);
+  });
 });
 
 describe('photos of odd sizes', () => {

@@ -95,13 +95,22 @@ describe('--dry-run', () => {
   it('prints the plan and writes nothing', async () => {
     const out = join(scratch, 'dry');
     const { stdout } = await generate([...inputs, '--out', out, '--dry-run']);
-    expect(stdout).toMatch(/natural shapes +7 shapes/);
+    expect(stdout).toMatch(/natural shapes +\d+ shapes +\d+ shards/);
     expect(stdout).toMatch(/shapes2d images +20 images/);
     expect(stdout).toMatch(/disk about .* free, time about/);
     expect(await filesIn(scratch).then(files => files.filter(file => file.startsWith('dry')))).toEqual([]);
     const before = await contentOf(run);
     await generate([...inputs, '--out', run, '--dry-run']);
     expect(await contentOf(run)).toEqual(before);
+  });
+
+  it('warns, as the run does, when the photos will not do', async () => {
+    const { stdout } = await generate([...inputs, '--out', join(scratch, 'dry'), '--dry-run', '--shapes', '1e9']);
+    // Six photos, three rounds, blocks of four.
+    expect(stdout).toMatch(/natural shapes +[4-6] shapes +6 shards/);
+    expect(stdout).toMatch(
+      /warning: natural shapes: expect about [4-6] in all, not the 1000000000 that were asked for/,
+    );
   });
 });
 
@@ -152,6 +161,7 @@ describe('a recipe file is refused for', () => {
     ['a wrong type in a group', 'shapes2d: { size: large }', 'shapes2d.size: '],
     ['a range the wrong way round', 'shapes2d: { long-side: [1, 0.3] }', 'shapes2d.long-side: expected [low, high]'],
     ['a condition that does not exist', 'textures2d: { conditions: [striped-same] }', 'textures2d.conditions'],
+    ['cells too small', 'texture-regions: { cell-size: 3 }', 'cell-size: expected auto or a whole number from 8'],
     ['what concerns the machine', 'workers: 2', 'give --workers on the command line'],
     ['no mapping', '- shapes', 'expected a mapping of names to values'],
     ['no YAML', 'shapes: {', 'expected YAML or JSON'],

@@ -1,6 +1,7 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { BankItem } from '../../pipeline/shard-writer.ts';
 import { complaint, contentOf, generate, scratchFolder, start } from './command.ts';
 import { smallPhoto, writePhotos, writeRecipe } from './photo-folder.ts';
 
@@ -28,6 +29,27 @@ describe('what somebody was at is made again:', () => {
     const run = join(scratch, name);
     await cp(whole, run, { recursive: true });
     await harm(run);
+    await generate([...inputs, '--out', run]);
+    expect(await contentOf(run)).toEqual(await contentOf(whole));
+  });
+});
+
+describe('bytes that changed within a bank', () => {
+  it.each(['shapes', 'textures'] as const)('of %s are damage that is named, and is repaired as it says', async kind => {
+    const run = join(scratch, `flipped-${kind}`);
+    await cp(whole, run, { recursive: true });
+    for (const subset of ['shapes2d', 'textures2d']) await rm(join(run, subset), { recursive: true });
+    const name = `banks/${kind}/${kind}-000000`;
+    const { items } = JSON.parse(await readFile(join(run, `${name}.json`), 'utf8')) as { items: BankItem[] };
+    const tar = await readFile(join(run, `${name}.tar`));
+    // Late in the compressed data, where a decoder has no reason to complain.
+    for (const { image } of items) tar[image[0] + Math.floor(0.9 * image[1])]! ^= 1;
+    await writeFile(join(run, `${name}.tar`), tar);
+    const said = complaint(await generate([...inputs, '--out', run], 1));
+    expect(said).toMatch(
+      new RegExp(`^shapemill: ${join(run, name)}\\.tar: the item at byte \\d+ is not what was written`),
+    );
+    await rm(join(run, `${name}.tar`));
     await generate([...inputs, '--out', run]);
     expect(await contentOf(run)).toEqual(await contentOf(whole));
   });
