@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { type MaterialMixOptions, MIX_DEFAULTS } from '../extractors/material-mix.ts';
 import { DEFAULTS as NATURAL_SHAPE_DEFAULTS, type NaturalShapeOptions } from '../extractors/natural-shape.ts';
+import { DEFAULTS as MATERIAL_DEFAULTS, type MaterialMapsOptions } from '../extractors/pbr-maps.ts';
 import { DEFAULTS as TEXTURE_DEFAULTS, type TextureOptions } from '../extractors/texture-regions.ts';
 import { SHAPE_CONDITIONS, TEXTURE_CONDITIONS } from '../scenes/conditions.ts';
 import {
@@ -50,15 +52,15 @@ export interface TextureRegionsRecipe extends TextureOptions {
   readonly quality: number;
 }
 
-/** How meshes are made fit to be drawn. */
-export interface MeshPreparationRecipe {
-  /** Budget: a mesh of more triangles is simplified. */
-  readonly triangles: number;
+/** How PBR materials are made from textures, and in what form they (and imported ones) are kept. */
+export interface MaterialMapsRecipe extends MaterialMapsOptions, MaterialMixOptions {
   /**
-   * Degrees. Where a file gives no normals, triangles that meet at more keep an edge between them: 50 keeps that of a
-   * hexagonal prism (60), and rounds a pillar of eight sides (45).
+   * Longer side of the maps, at most, pixels: larger textures are shrunk. A power of two (512) gives whole mip-maps, and
+   * textures of 75 px cells have 525 px at least.
    */
-  readonly creaseAngle: number;
+  readonly size: number;
+  /** JPEG quality of the maps; colour and normals are kept at full resolution (4:4:4). */
+  readonly quality: number;
 }
 
 /** How panoramas are taken into the environment bank. */
@@ -69,6 +71,17 @@ export interface EnvironmentPreparationRecipe {
   readonly maxPixels: number;
   /** Panoramas with a larger share of NaN and infinite pixels are refused; fewer are replaced. */
   readonly maxBrokenShare: number;
+}
+
+/** How meshes are made fit to be drawn. */
+export interface MeshPreparationRecipe {
+  /** Budget: a mesh of more triangles is simplified. */
+  readonly triangles: number;
+  /**
+   * Degrees. Where a file gives no normals, triangles that meet at more keep an edge between them: 50 keeps that of a
+   * hexagonal prism (60), and rounds a pillar of eight sides (45).
+   */
+  readonly creaseAngle: number;
 }
 
 /** Everything that decides what a run contains. Two runs with equal configurations and assets are equal. */
@@ -94,8 +107,9 @@ export interface Configuration {
   readonly shardSamples: number;
   readonly naturalShapes: NaturalShapesRecipe;
   readonly textureRegions: TextureRegionsRecipe;
-  readonly meshPreparation: MeshPreparationRecipe;
+  readonly materialMaps: MaterialMapsRecipe;
   readonly environmentPreparation: EnvironmentPreparationRecipe;
+  readonly meshPreparation: MeshPreparationRecipe;
   readonly shapes2d: Shapes2dRecipe;
   readonly textures2d: Textures2dRecipe;
   readonly shapes3d: Scene3dRecipe;
@@ -120,12 +134,13 @@ const LAST = {
     workSide: 2200,
     quality: 95,
   } satisfies TextureRegionsRecipe,
-  meshPreparation: { triangles: 200_000, creaseAngle: 50 } satisfies MeshPreparationRecipe,
+  materialMaps: { ...MATERIAL_DEFAULTS, ...MIX_DEFAULTS, size: 512, quality: 95 } satisfies MaterialMapsRecipe,
   environmentPreparation: {
     width: 2048,
     maxPixels: 16_384 * 8192,
     maxBrokenShare: 0.001,
   } satisfies EnvironmentPreparationRecipe,
+  meshPreparation: { triangles: 200_000, creaseAngle: 50 } satisfies MeshPreparationRecipe,
   shapes2d: LAST_SHAPES2D,
   textures2d: LAST_TEXTURES2D,
   shapes3d: LAST_SHAPES3D,
@@ -171,23 +186,62 @@ const textureRegionsRecipe = z.strictObject({
   workSide: z.int().min(32),
   quality: z.int().min(1).max(100),
 }) satisfies z.ZodType<TextureRegionsRecipe>;
-
-const meshPreparationRecipe = z.strictObject({
-  triangles: z.int().min(100).max(5_000_000),
-  creaseAngle: z.number().min(0).max(180),
-}) satisfies z.ZodType<MeshPreparationRecipe>;
+const materialMapsRecipe = z.strictObject({
+  hueShiftProbability: share,
+  quarterTurnProbability: share,
+  flipProbability: share,
+  colorHueShiftProbability: share,
+  constantProbability: share,
+  greyProbability: share,
+  heightGreyProbability: share,
+  shiftedChannelProbability: share,
+  negateProbability: share,
+  roughnessNegateProbability: share,
+  blurProbability: share,
+  blurKernel: z
+    .tuple([z.int().min(1).max(99), z.int().min(1).max(99)])
+    .refine(([low, high]) => low <= high, { message: 'expected a range of two sides, the smaller first' }),
+  asIsProbability: share,
+  randomLowProbability: share,
+  randomHighProbability: share,
+  floorProbability: share,
+  heightFloorProbability: share,
+  metalLevel: z.int().min(0).max(255),
+  fullMetalProbability: share,
+  noMetalProbability: share,
+  metalRoughnessProbability: share,
+  reliefProbability: share,
+  relief: z.number().min(0).max(1000),
+  strongReliefProbability: share,
+  strongRelief: z.number().min(0).max(1000),
+  opacityShare: share,
+  transmissionShare: share,
+  occlusion: z.boolean(),
+  mixShare: share,
+  mixStopProbability: share,
+  mixSharedWeightsProbability: share,
+  mixMaximumProbability: share,
+  size: z.int().min(16).max(8192),
+  quality: z.int().min(1).max(100),
+}) satisfies z.ZodType<MaterialMapsRecipe>;
 const environmentPreparationRecipe = z.strictObject({
   width: z.int().min(16).max(16_384),
   maxPixels: z.int().min(1).max(1_000_000_000),
   maxBrokenShare: share,
 }) satisfies z.ZodType<EnvironmentPreparationRecipe>;
 
+const meshPreparationRecipe = z.strictObject({
+  triangles: z.int().min(100).max(5_000_000),
+  creaseAngle: z.number().min(0).max(180),
+}) satisfies z.ZodType<MeshPreparationRecipe>;
+
 /** The groups of a recipe: the names they have in a file, where they land, and how they are checked. */
 const GROUPS = {
   'natural-shapes': ['naturalShapes', naturalShapesRecipe],
   'texture-regions': ['textureRegions', textureRegionsRecipe],
-  'mesh-preparation': ['meshPreparation', meshPreparationRecipe],
+  'material-maps': ['materialMaps', materialMapsRecipe],
   'environment-preparation': ['environmentPreparation', environmentPreparationRecipe],
+  'mesh-preparation': ['meshPreparation', meshPreparationRecipe],
   shapes2d: ['shapes2d', shapes2dRecipe],
   textures2d: ['textures2d', textures2dRecipe],
   shapes3d: ['shapes3d', shapes3dRecipe],

@@ -2,8 +2,10 @@ import type { Stage } from './stage.ts';
 import type { StageName } from './stage-names.ts';
 import { extractShapes } from './stages/extract-shapes.ts';
 import { extractTextures } from './stages/extract-textures.ts';
+import { importMaterials } from './stages/import-materials.ts';
 import { importShapes } from './stages/import-shapes.ts';
 import { importTextures } from './stages/import-textures.ts';
+import { makeMaterials } from './stages/make-materials.ts';
 import { prepareEnvironments } from './stages/prepare-environments.ts';
 import { prepareMeshes } from './stages/prepare-meshes.ts';
 import { shapes2d } from './stages/shapes2d.ts';
@@ -15,6 +17,8 @@ export const STAGES: Readonly<Record<StageName, Stage>> = {
   'import-shapes': importShapes,
   'extract-textures': extractTextures,
   'import-textures': importTextures,
+  'make-materials': makeMaterials,
+  'import-materials': importMaterials,
   'prepare-environments': prepareEnvironments,
   'prepare-meshes': prepareMeshes,
   shapes2d,

@@ -84,15 +84,37 @@ export async function* readTar(path: string): AsyncGenerator<TarMember> {
     for (let at = 0; ; ) {
       const { bytesRead } = await file.read(header, 0, BLOCK, at);
       if (bytesRead === BLOCK && header[0] === 0) return;
-      if (bytesRead < BLOCK || header.toString('latin1', 257, 262) !== 'ustar') {
-        throw new DamagedFile(`${path}: expected a tar header at byte ${at}; the shard is damaged`);
-      }
-      const name = header.toString('latin1', 0, 100).split('\0', 1)[0]!;
-      const size = Number.parseInt(header.toString('latin1', 124, 135), 8);
+      const entry = bytesRead < BLOCK ? undefined : parseHeader(header);
+      if (!entry) throw new DamagedFile(`${path}: expected a tar header at byte ${at}; the shard is damaged`);
+      const { name, size } = entry;
       yield { name, offset: at + BLOCK, size };
       at += entryBytes(size);
     }
   } finally {
     await file.close();
   }
+}
+
+/**
+ * The files in a piece of a tar that is in memory, in order; their data is not copied.
+ * @param origin what the piece was read from, for the error. @throws DamagedFile when it is no such piece.
+ */
+export function decodeTar(bytes: Buffer, origin: string): TarFile[] {
+  const files: TarFile[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const entry = at + BLOCK > bytes.length ? undefined : parseHeader(bytes.subarray(at, at + BLOCK));
+    const data = bytes.subarray(at + BLOCK, at + BLOCK + (entry?.size ?? 0));
+    if (!entry || data.length < entry.size)
+      throw new DamagedFile(`${origin}: expected whole tar entries; the shard is damaged`);
+    files.push({ name: entry.name, data });
+    at += entryBytes(entry.size);
+  }
+  return files;
+}
+
+/** Name and size that a header tells; undefined when it is none. */
+function parseHeader(header: Buffer): { name: string; size: number } | undefined {
+  if (header.toString('latin1', 257, 262) !== 'ustar') return undefined;
+  const name = header.toString('latin1', 0, 100).split('\0', 1)[0]!;
+  return { name, size: Number.parseInt(header.toString('latin1', 124, 135), 8) };
 }
