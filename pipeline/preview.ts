@@ -31,14 +31,21 @@ const PAPER = '#f2f2ee';
 /** One cell of a sheet: an image of at most CELL × CELL. */
 type Cell = Buffer;
 
-/** Writes contact sheets of what a run holds so far, and a page that shows them, into `report/`. */
-export async function writePreview(folder: RunFolder): Promise<ContactSheet[]> {
+/**
+ * Writes contact sheets of what a run holds so far, and a page that shows them, into `report/`.
+ * @param onSheet called with each sheet when it is written, and how many there are then: each takes about a second.
+ */
+export async function writePreview(
+  folder: RunFolder,
+  onSheet: (sheet: ContactSheet, written: number) => void = () => {},
+): Promise<ContactSheet[]> {
   const sheets: ContactSheet[] = [];
   const add = async (name: string, title: string, caption: string, cells: readonly Cell[]) => {
     if (cells.length === 0) return;
     const file = `${name}.jpg`;
     await writeDurably(folder.at('report', file), await sheet(cells));
-    sheets.push({ title, caption, file });
+    const written = { title, caption, file };
+    onSheet(written, sheets.push(written));
   };
   for (const [kind, picture] of PICTURES) {
     const bank = await openBank(folder.bank(kind));

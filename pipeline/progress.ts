@@ -11,8 +11,8 @@ export interface Progress {
   advance(samples: number, faults: readonly Fault[]): void;
   /** The stage is over; its line stays. */
   end(): void;
-  /** Something counted that is no stage: files indexed so far. */
-  count(what: string, files: number): void;
+  /** Something counted that is no stage: files indexed, contact sheets drawn so far. */
+  count(what: string, number: number): void;
   info(message: string): void;
   warn(message: string): void;
 }
@@ -108,8 +108,8 @@ class TerminalProgress implements Progress {
     this.#bar = undefined;
   }
 
-  count(what: string, files: number): void {
-    this.#stream.write(`\r${files.toLocaleString('en')} ${what} `);
+  count(what: string, number: number): void {
+    this.#stream.write(`\r${number.toLocaleString('en')} ${what} `);
   }
 
   info(message: string): void {
@@ -142,12 +142,14 @@ class TerminalProgress implements Progress {
 /** Faults a stage that are told one by one; all of them are in the sidecars. */
 const TOLD_FAULTS = 20;
 
-/** Structured lines, at most one every two seconds while a stage runs. */
+/** Structured lines, at most one every two seconds. */
 class LogProgress implements Progress {
   readonly #log = pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ dest: 2, sync: true }),
   );
+  /** When something was counted last. */
+  #counted = Number.NEGATIVE_INFINITY;
   #stage = { name: '', total: 0, found: 0, made: 0, faults: 0, began: 0, told: 0 };
   #pace = new Pace(0);
 
@@ -186,8 +188,10 @@ class LogProgress implements Progress {
     this.#log.info({ stage: name, made, faults, seconds: round(secondsNow() - began) }, 'stage ends');
   }
 
-  count(what: string, files: number): void {
-    if (files % 1_000_000 === 0) this.#log.info({ files }, what);
+  count(what: string, number: number): void {
+    if (secondsNow() - this.#counted < 2) return;
+    this.#counted = secondsNow();
+    this.#log.info({ number }, what);
   }
 
   info(message: string): void {

@@ -42,9 +42,9 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
   const began = performance.now();
   const { signal, stopListening } = interruptible();
   try {
-    const outcome = await generate(configuration, settings, makeProgress(), signal);
-    console.error('drawing contact sheets …');
-    await writePreview(outcome.folder);
+    const progress = makeProgress();
+    const outcome = await generate(configuration, settings, progress, signal);
+    await writePreview(outcome.folder, (_, written) => progress.count('contact sheets drawn', written));
     printSummary(outcome, (performance.now() - began) / 1000);
     const short = outcome.stages.some(({ asked, samples }) => samples < asked);
     process.exitCode = short && !settings.range ? ExitCode.fewerThanAsked : ExitCode.done;

@@ -16,9 +16,9 @@ export const previewCommand: CommandModule = {
     if (parsed.run === undefined) throw new UsageError('preview: expected a run folder, such as out/last-40-s1');
     const folder = new RunFolder(String(parsed.run));
     if (!(await folder.record())) throw new UsageError(`expected a run folder, found no run.json in ${parsed.run}`);
-    for (const { title, caption, file } of await writePreview(folder)) {
-      console.log(`${shownPath(folder.at('report', file))}  ${title}: ${caption}`);
-    }
+    await writePreview(folder, ({ title, caption, file }) =>
+      console.log(`${shownPath(folder.at('report', file))}  ${title}: ${caption}`),
+    );
     console.log(shownPath(folder.at('report', 'index.html')));
   },
 };
