@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { extract, type Header } from 'tar-stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { encodeTar, readTar, TAR_END, type TarFile } from '../../pipeline/tar.ts';
+import { decodeTar, encodeTar, readTar, TAR_END, type TarFile } from '../../pipeline/tar.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'shapemill-tar-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
@@ -91,5 +91,24 @@ describe('readTar', () => {
     const path = join(scratch, `${what}.tar`);
     await writeFile(path, spoil(whole(FILES)));
     await expect(members(path)).rejects.toThrow('the shard is damaged');
+  });
+});
+
+describe('decodeTar', () => {
+  const bytes = Buffer.from(encodeTar(FILES).bytes);
+
+  it('gives back what was laid out', () => {
+    const files = decodeTar(bytes, 'test');
+    expect(files.map(({ name }) => name)).toEqual(FILES.map(({ name }) => name));
+    for (const [i, { data }] of files.entries()) expect(Buffer.compare(data, FILES[i]!.data)).toBe(0);
+    expect(decodeTar(Buffer.alloc(0), 'test')).toEqual([]);
+  });
+
+  it.each([
+    ['ends within a header', bytes.subarray(0, 300)],
+    ['ends within a file', bytes.subarray(0, bytes.length - 1024)],
+    ['does not begin with a header', bytes.subarray(1)],
+  ])('refuses a piece that %s', (_, piece) => {
+    expect(() => decodeTar(piece, 'shard.tar')).toThrow(/shard\.tar.*damaged/);
   });
 });
