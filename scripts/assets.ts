@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs';
 
-import { addDebianPhotos } from '../pipeline/packs/debian-photos.ts';
+import { addDebianPack } from '../pipeline/packs/debian-pack.ts';
 import { listPacks, type PackSummary, verifyPack } from '../pipeline/packs/pack-store.ts';
 import { bytesText } from '../pipeline/progress.ts';
 import { didYouMean, UsageError } from '../pipeline/usage-error.ts';
@@ -18,6 +18,7 @@ export const assetsCommand: CommandModule = {
       .positional('pack', { type: 'string', describe: 'asset pack id; verify takes all packs without one' })
       .example('$0 assets list', 'packs, their licences, and whether they are here')
       .example('$0 assets add debian-photos', 'fetch about 300 photographs from Debian packages')
+      .example('$0 assets add debian-meshes', 'fetch 175 meshes from a Debian package')
       .example('$0 assets verify', 'compare every file with its recorded size and sha256'),
   handler: async parsed => {
     readOptions({}, parsed, ['action', 'pack']);
@@ -71,14 +72,12 @@ async function add({ pack, state, folder }: PackSummary): Promise<void> {
     return;
   }
   if (pack.obtained.via !== 'debian') throw new UsageError(`${pack.id} comes with shapemill and cannot be added`);
-  const added = await addDebianPhotos(folder, ({ step, package: name, done, total }) => {
+  const added = await addDebianPack(pack.id, folder, ({ step, package: name, done, total }) => {
     console.log(`${done + 1} of ${total} packages: ${step} ${name}`);
   });
   for (const { package: name, expected, found } of added.deviations) {
-    console.log(
-      `note: ${name} gave ${found} photographs, not ${expected}: this Debian release has another version of it`,
-    );
+    console.log(`note: ${name} gave ${found} files, not ${expected}: this Debian release has another version of it`);
   }
   console.log(`${pack.id}: ${added.files} files, ${bytesText(added.bytes)} in ${added.folder}`);
-  console.log(`use it: npm run generate -- --photos ${pack.id}`);
+  console.log(`use it: npm run generate -- --${pack.kind} ${pack.id}`);
 }

@@ -35,8 +35,10 @@ export const packFileSchema = z.strictObject({
 });
 
 const debianRuleSchema = z.strictObject({
-  /** A Qt resource container (`.rcc`) of the package; `folder` then lies inside it. */
+  /** A Qt resource container (`.rcc`) or zip archive of the package; `folder` then lies inside it. */
   container: relativePath.optional(),
+  /** A furniture catalogue of Sweet Home 3D in the archive: it names the author of each file. */
+  catalogue: relativePath.optional(),
   folder: relativePath,
   /** Files below `folder`: `*` is any text (also `/`), `?` one character. */
   match: z.array(z.string().min(1)).min(1),
@@ -47,7 +49,7 @@ const debianRuleSchema = z.strictObject({
 
 const debianPackageSchema = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9+.-]+$/, 'expected a Debian package name'),
-  /** Version the rules were made for, and the photos they gave there. */
+  /** Version the rules were made for, and the number of files they gave there. */
   version: z.string().min(1),
   expected: z.int().positive(),
   include: z.array(debianRuleSchema).min(1),

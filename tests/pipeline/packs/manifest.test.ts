@@ -2,6 +2,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { prepareMesh } from '../../../extractors/mesh/prepare-mesh.ts';
+import { openMesh } from '../../../pipeline/meshes/mesh-file.ts';
 import {
   findPack,
   loadManifest,
@@ -11,6 +13,7 @@ import {
 } from '../../../pipeline/packs/manifest.ts';
 import { packFiles, packFolder, verifyPack } from '../../../pipeline/packs/pack-store.ts';
 import { openPhoto } from '../../../pipeline/photo.ts';
+import { POSITION_STEPS } from '../../../scenes/mesh-format.ts';
 
 const ALLOWED = /^(CC0-1\.0|LicenseRef-public-domain|CC-BY(-SA)?-[1-4]\.[05])$/;
 const NEEDS_CHANGES_NOTED = /^CC-BY/;
@@ -50,6 +53,28 @@ describe('the manifest of this repository', () => {
     for await (const { path, file } of packFiles('starter-photos', { manifest })) {
       const { width, height } = await openPhoto(path);
       expect(Math.min(width, height), file.path).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  it('has every starter mesh with the recorded bytes and hash, all CC0, in every split, in 3 MB', async () => {
+    const pack = findPack(manifest, 'starter-meshes');
+    if (pack.obtained.via !== 'repository') throw new Error('the starter pack comes with the repository');
+    const meshes = pack.obtained.files;
+    expect(await verifyPack('starter-meshes', { manifest })).toEqual([]);
+    expect((await readdir(packFolder(pack))).sort()).toEqual(meshes.map(file => file.path).sort());
+    expect(meshes.length).toBeGreaterThanOrEqual(16);
+    expect(meshes.reduce((sum, file) => sum + file.bytes, 0)).toBeLessThan(3_000_000);
+    for (const { path, licence, changes } of meshes) {
+      expect(licence, path).toBe('CC0-1.0');
+      expect(changes, path).toBeDefined();
+    }
+    for (const split of ['train', 'val', 'test'] as const) {
+      expect(meshes.filter(file => file.split === split).length).toBeGreaterThanOrEqual(4);
+    }
+    for await (const { path, file } of packFiles('starter-meshes', { manifest })) {
+      const { mesh } = await (await openMesh(path)).decode();
+      const { simplified, removed } = await prepareMesh(mesh, { triangles: 10_000, creaseAngle: 50 }, POSITION_STEPS);
+      expect({ path: file.path, simplified, removed }).toMatchObject({ simplified: false, removed: { nonFinite: 0 } });
     }
   });
 
@@ -127,6 +152,6 @@ describe('loadManifest', () => {
 
   it('lists the packs there are when one is unknown', async () => {
     const manifest = await loadManifest();
-    expect(() => findPack(manifest, 'nope')).toThrow('starter-photos, debian-photos, got "nope"');
+    expect(() => findPack(manifest, 'nope')).toThrow(/starter-photos, .*debian-meshes.*, got "nope"/);
   });
 });

@@ -2,9 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addDebianPhotos, type RunProgram } from '../../../pipeline/packs/debian-photos.ts';
+import { addDebianPack, type RunProgram } from '../../../pipeline/packs/debian-pack.ts';
 import type { DebianPackage } from '../../../pipeline/packs/manifest.ts';
 import { smallRcc } from './small-rcc.ts';
+import { smallZip } from './small-zip.ts';
 
 const COPYRIGHT = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Source: https://example.org/source
@@ -63,9 +64,10 @@ function fakePrograms(calls: string[] = [], tree: Record<string, string | Buffer
   };
 }
 
-const add = (run: RunProgram, packages = PACKAGES) => addDebianPhotos(destination, undefined, { packages, run });
+const add = (run: RunProgram, packages = PACKAGES) =>
+  addDebianPack('debian-photos', destination, undefined, { packages, run });
 
-describe('addDebianPhotos', () => {
+describe('addDebianPack', () => {
   it('keeps the chosen files with the author and licence stated for each', async () => {
     const added = await add(fakePrograms());
     expect(added).toMatchObject({ folder: destination, files: 3, bytes: 11, wasThere: false, deviations: [] });
@@ -84,6 +86,38 @@ describe('addDebianPhotos', () => {
     expect(await readFile(join(destination, 'some-data/src/animals/toad.webp'), 'utf8')).toBe('toad');
     expect(await readdir(destination)).toEqual(['index.json', 'some-data']);
     expect(await readdir(dirname(destination))).toEqual(['debian-photos']);
+  });
+
+  it('takes files out of zip archives, with the author that a catalogue names', async () => {
+    const catalogue = [
+      'model#1=/set/duck/duck.obj',
+      'creator#1=J\\u00f8rgen',
+      'model#2=/set/goose/goose.obj',
+      'name#2=Goose',
+    ];
+    const archive = smallZip([
+      { path: 'set/duck/duck.obj', bytes: Buffer.from('duck') },
+      { path: 'set/goose/goose.obj', bytes: Buffer.from('goose') },
+      { path: 'set/goose/goose.mtl', bytes: Buffer.from('grey') },
+      { path: 'catalogue.properties', bytes: Buffer.from(catalogue.join('\r\n')) },
+    ]);
+    const include = [
+      {
+        container: 'usr/share/set.sh3f',
+        catalogue: 'catalogue.properties',
+        folder: 'set',
+        match: ['*.obj'],
+        source: 'src/animals',
+      },
+    ];
+    const packages = [{ ...PACKAGES[0]!, expected: 2, include }];
+    const { files } = await add(fakePrograms([], { 'usr/share/set.sh3f': archive }), packages);
+    expect(files).toBe(2);
+    const index = JSON.parse(await readFile(join(destination, 'index.json'), 'utf8'));
+    expect(index.files).toMatchObject([
+      { path: 'some-data/src/animals/duck/duck.obj', author: 'Jørgen', licence: 'GPL-3.0-or-later' },
+      { path: 'some-data/src/animals/goose/goose.obj', author: '2014 The Team <team@example.org>; 2015 Others' },
+    ]);
   });
 
   it('does nothing when the pack is there', async () => {
@@ -109,7 +143,10 @@ describe('addDebianPhotos', () => {
     const packages = [{ ...PACKAGES[0]!, expected: 4 }];
     const onProgress = (progress: { step: string; done: number; total: number }) =>
       steps.push(`${progress.step} ${progress.done}/${progress.total}`);
-    const { deviations } = await addDebianPhotos(destination, onProgress, { packages, run: fakePrograms() });
+    const { deviations } = await addDebianPack('debian-photos', destination, onProgress, {
+      packages,
+      run: fakePrograms(),
+    });
     expect(steps).toEqual(['download 0/1', 'unpack 0/1', 'copy 0/1']);
     expect(deviations).toEqual([{ package: 'some-data', expected: 4, found: 3 }]);
   });
@@ -129,8 +166,8 @@ describe('addDebianPhotos', () => {
     const path = process.env.PATH;
     process.env.PATH = parent;
     try {
-      await expect(addDebianPhotos(destination, undefined, { packages: PACKAGES })).rejects.toThrow(
-        'debian-photos needs Debian or Ubuntu: found no apt-get',
+      await expect(addDebianPack('debian-photos', destination, undefined, { packages: PACKAGES })).rejects.toThrow(
+        'a pack of Debian packages needs Debian or Ubuntu: found no apt-get',
       );
     } finally {
       process.env.PATH = path;

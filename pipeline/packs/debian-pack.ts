@@ -11,6 +11,7 @@ import {
   stanzaFor,
   toSpdx,
 } from './copyright-file.ts';
+import { readCatalogueAuthors } from './furniture-catalogue.ts';
 import {
   type DebianPackage,
   type DebianRule,
@@ -21,8 +22,7 @@ import {
 } from './manifest.ts';
 import { INDEX_NAME, type PackIndex, readPackIndex } from './pack-store.ts';
 import { rccFileBytes, readRcc } from './rcc.ts';
-
-export const DEBIAN_PHOTOS = 'debian-photos';
+import { readZip } from './zip.ts';
 
 /** One step of one package begins; `done` of `total` packages are finished. */
 export interface AddProgress {
@@ -32,7 +32,7 @@ export interface AddProgress {
   readonly total: number;
 }
 
-/** A package that gave another number of photos than the manifest expects: this release has another version of it. */
+/** A package that gave another number of files than the manifest expects: this release has another version of it. */
 export interface Deviation {
   readonly package: string;
   readonly expected: number;
@@ -58,13 +58,14 @@ export interface AddTools {
 }
 
 /**
- * Fetches the photographs that Debian packages hold, with `apt-get download` and `dpkg-deb -x`: nothing is installed and no
+ * Fetches the files of a pack that Debian packages hold, with `apt-get download` and `dpkg-deb -x`: nothing is installed and no
  * root is needed. Which packages and files is data in the manifest. Works in `<destination>.partial` and renames it at the
  * end, so that a pack is there completely or not at all; after a kill, packages that are already downloaded are used again.
  * @param destination folder of the pack; when it holds an index already, nothing is done.
  * @throws Error when apt-get or dpkg-deb is missing, a download fails, or a file has no stated licence.
  */
-export async function addDebianPhotos(
+export async function addDebianPack(
+  id: string,
   destination: string,
   onProgress: (progress: AddProgress) => void = () => {},
   tools: AddTools = {},
@@ -73,7 +74,7 @@ export async function addDebianPhotos(
   if (present) return { ...summary(destination, present.files), wasThere: true, deviations: [] };
   await refuseForeignFolder(destination);
 
-  const { run = runProgram, packages = await manifestPackages() } = tools;
+  const { run = runProgram, packages = await manifestPackages(id) } = tools;
   const partial = `${destination}.partial`;
   const downloads = join(partial, '.downloads');
   await makeFolder(downloads);
@@ -91,7 +92,7 @@ export async function addDebianPhotos(
     await run('dpkg-deb', ['-x', archive, unpacked], partial);
     report('copy');
     await rm(join(partial, debian.name), { recursive: true, force: true });
-    const copied = await copyPhotos(debian, unpacked, partial);
+    const copied = await copyFiles(debian, unpacked, partial);
     await rm(unpacked, { recursive: true });
     if (copied.length !== debian.expected) {
       deviations.push({ package: debian.name, expected: debian.expected, found: copied.length });
@@ -99,17 +100,17 @@ export async function addDebianPhotos(
     files.push(...copied);
   }
 
-  const index: PackIndex = { pack: DEBIAN_PHOTOS, files };
+  const index: PackIndex = { pack: id, files };
   await writeFile(join(partial, INDEX_NAME), `${JSON.stringify(index, null, 1)}\n`, { flush: true });
   await rm(downloads, { recursive: true });
   await rename(partial, destination);
   return { ...summary(destination, files), wasThere: false, deviations };
 }
 
-async function manifestPackages(): Promise<readonly DebianPackage[]> {
-  const { obtained } = findPack(await loadManifest(), DEBIAN_PHOTOS);
+async function manifestPackages(id: string): Promise<readonly DebianPackage[]> {
+  const { obtained } = findPack(await loadManifest(), id);
   if (obtained.via !== 'debian')
-    throw new Error(`Expected the pack ${DEBIAN_PHOTOS} to be obtained via debian, got ${obtained.via}`);
+    throw new Error(`Expected the pack ${id} to be obtained via debian, got ${obtained.via}`);
   return obtained.packages;
 }
 
@@ -137,15 +138,19 @@ async function download(name: string, folder: string, run: RunProgram): Promise<
   return join(folder, archives[0]!);
 }
 
-async function copyPhotos(debian: DebianPackage, unpacked: string, pack: string): Promise<PackFile[]> {
+async function copyFiles(debian: DebianPackage, unpacked: string, pack: string): Promise<PackFile[]> {
   const copyright = parseCopyrightFile(
     await readFile(join(unpacked, 'usr/share/doc', debian.name, 'copyright'), 'utf8'),
   );
   const files: PackFile[] = [];
   for (const rule of debian.include) {
-    for await (const [path, bytes] of chosenFiles(rule, unpacked)) {
+    const { files: chosen, authors } = await chosenFiles(rule, unpacked);
+    for (const [path, contents] of chosen) {
+      const bytes = await contents();
       const sourcePath = posix.join(rule.source ?? '', path);
-      const file = describe(posix.join(debian.name, sourcePath), bytes, licensing(copyright, debian.name, sourcePath));
+      const stated = licensing(copyright, debian.name, sourcePath);
+      const author = authors.get(posix.join(rule.folder, path)) ?? stated.author;
+      const file = describe(posix.join(debian.name, sourcePath), bytes, { ...stated, author });
       await makeFolder(dirname(join(pack, file.path)));
       await writeFile(join(pack, file.path), bytes);
       files.push(file);
@@ -153,30 +158,45 @@ async function copyPhotos(debian: DebianPackage, unpacked: string, pack: string)
   }
   if (files.length === 0) {
     throw new Error(
-      `Expected ${debian.expected} photos in the package ${debian.name} (made for version ${debian.version}), found none: ` +
+      `Expected ${debian.expected} files in the package ${debian.name} (made for version ${debian.version}), found none: ` +
         'this release holds another version of it',
     );
   }
   return files;
 }
 
-/** Paths below the rule's folder that it chooses, in order of the path, with their contents. */
-async function* chosenFiles(rule: DebianRule, unpacked: string): AsyncGenerator<[path: string, bytes: Buffer]> {
-  const all = rule.container
-    ? await filesOfContainer(join(unpacked, rule.container), rule.folder)
-    : await filesOfFolder(join(unpacked, rule.folder));
-  for (const path of [...all.keys()].sort()) {
-    const chosen =
-      rule.match.some(glob => matchesGlob(glob, path)) && !rule.except?.some(glob => matchesGlob(glob, path));
-    if (chosen) yield [path, await all.get(path)!()];
-  }
-}
-
 type Contents = () => Buffer | Promise<Buffer>;
 
-async function filesOfContainer(container: string, folder: string): Promise<Map<string, Contents>> {
-  const files = readRcc(await readFile(container)).filter(file => file.path.startsWith(`${folder}/`));
-  return new Map(files.map(file => [file.path.slice(folder.length + 1), () => rccFileBytes(file)]));
+interface ChosenFiles {
+  /** In order of the path, which counts from the rule's folder. */
+  readonly files: readonly (readonly [path: string, contents: Contents])[];
+  /** By path in the container. */
+  readonly authors: ReadonlyMap<string, string>;
+}
+
+async function chosenFiles({ container, folder, match, except, catalogue }: DebianRule, unpacked: string) {
+  const packed = container === undefined ? undefined : await filesOfContainer(join(unpacked, container));
+  const all = packed ? below(packed, folder) : await filesOfFolder(join(unpacked, folder));
+  const matches = (globs: readonly string[], path: string) => globs.some(glob => matchesGlob(glob, path));
+  const paths = [...all.keys()].filter(path => matches(match, path) && !matches(except ?? [], path)).sort();
+  const listed = catalogue === undefined ? undefined : await packed?.get(catalogue)?.();
+  const chosen: ChosenFiles = {
+    files: paths.map(path => [path, all.get(path)!] as const),
+    authors: listed ? readCatalogueAuthors(listed.toString('latin1')) : new Map(),
+  };
+  return chosen;
+}
+
+async function filesOfContainer(path: string): Promise<Map<string, Contents>> {
+  const bytes = await readFile(path);
+  return path.endsWith('.rcc')
+    ? new Map(readRcc(bytes).map(file => [file.path, () => rccFileBytes(file)]))
+    : new Map(readZip(bytes).map(file => [file.path, file.read]));
+}
+
+function below(files: ReadonlyMap<string, Contents>, folder: string): Map<string, Contents> {
+  const inside = [...files].filter(([path]) => path.startsWith(`${folder}/`));
+  return new Map(inside.map(([path, contents]) => [path.slice(folder.length + 1), contents]));
 }
 
 async function filesOfFolder(folder: string): Promise<Map<string, Contents>> {
@@ -217,7 +237,7 @@ const runProgram: RunProgram = (program, args, folder) =>
     execFile(program, [...args], options, (error, stdout, stderr) => {
       if (!error) return resolve();
       if (error.code === 'ENOENT')
-        return reject(new Error(`${DEBIAN_PHOTOS} needs Debian or Ubuntu: found no ${program}`));
+        return reject(new Error(`a pack of Debian packages needs Debian or Ubuntu: found no ${program}`));
       const said = `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n');
       reject(new Error(`Expected "${program} ${args.join(' ')}" to succeed, it failed${hintFor(program)}:\n${said}`));
     });
