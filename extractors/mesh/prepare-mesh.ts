@@ -14,7 +14,10 @@ export interface PreparationOptions {
 export interface PreparedMesh {
   readonly mesh: TriangleMesh;
   readonly placement: Placement;
-  readonly removed: RemovedTriangles;
+  readonly removed: RemovedTriangles & {
+    /** With the corners of another. */
+    readonly duplicate: number;
+  };
   readonly simplified: boolean;
   /** Share of the corners whose normal is not the file's but made, 0–1, before any simplification. */
   readonly madeNormals: number;
@@ -68,16 +71,33 @@ function tidy(raw: RawMesh, gridSteps: number, creaseAngle: number): TidyMesh {
   const { numbers, first } = numberRows(steps, 3);
   const points = new Int16Array(first.length * 3);
   for (const [i, v] of first.entries()) points.set(steps.subarray(v * 3, v * 3 + 3), i * 3);
-  const corners = indices.map(v => numbers[v]!);
-  const given = new Float32Array(indices.length * 3);
-  for (const [i, v] of indices.entries()) given.set(raw.normals.subarray(v * 3, v * 3 + 3), i * 3);
+  const all = indices.map(v => numbers[v]!);
+  const chosen = firstOfEach(all);
+  const corners = new Uint32Array(chosen.length * 3);
+  const given = new Float32Array(corners.length * 3);
+  for (let corner = 0; corner < corners.length; corner++) {
+    const from = chosen[Math.floor(corner / 3)]! * 3 + (corner % 3);
+    corners[corner] = all[from]!;
+    const v = indices[from]! * 3;
+    given.set(raw.normals.subarray(v, v + 3), corner * 3);
+  }
   const { normals, made } = cornerNormals({ points, corners }, given, creaseAngle);
   return {
     mesh: weldCorners(points, corners, normals, gridSteps),
     placement,
-    removed,
+    removed: { ...removed, duplicate: indices.length / 3 - chosen.length },
     madeNormals: made / corners.length,
   };
+}
+
+/**
+ * Numbers of the triangles that lie where none before them does. Exporters write two-sided surfaces as two triangles with the
+ * same corners; scenes show both sides anyway, and rays would meet the surface twice.
+ */
+function firstOfEach(corners: Uint32Array): Uint32Array {
+  const sorted = new Int32Array(corners);
+  for (let i = 0; i < sorted.length; i += 3) sorted.subarray(i, i + 3).sort();
+  return numberRows(sorted, 3).first;
 }
 
 /** One vertex for all corners of equal place and, as good as, equal normal. */
