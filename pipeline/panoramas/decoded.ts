@@ -11,7 +11,7 @@ export interface DecodedPanorama extends Panorama {
 /** Refuses a size before anything is allocated for it. @throws InputFault for what is no whole panorama, or too large. */
 export function checkPanoramaSize(width: number, height: number, maxPixels: number): void {
   if (width * height > maxPixels) throw new InputFault(`${width}×${height} exceeds the limit of ${maxPixels} pixels`);
-  if (!(Math.abs(width / (2 * height) - 1) <= MAX_ASPECT_ERROR)) {
+  if (height === 0 || Math.abs(width - 2 * height) > MAX_ASPECT_ERROR * 2 * height) {
     throw new InputFault(`expected a panorama twice as wide as high (equirectangular), got ${width}×${height}`);
   }
 }
@@ -34,7 +34,8 @@ const MAX_CHROMATICITY_ERROR = 0.01;
 export function checkPrimaries(chromaticities: readonly number[]): void {
   const agrees = (primaries: readonly number[]) =>
     primaries.every((value, i) => Math.abs(value - (chromaticities[i] ?? Number.NaN)) <= MAX_CHROMATICITY_ERROR);
-  if (Object.values(PRIMARIES).some(agrees)) return;
+  // Eight zeros are written by programs that do not know.
+  if (chromaticities.every(value => value === 0) || Object.values(PRIMARIES).some(agrees)) return;
   const got = chromaticities.map(value => Number(value.toFixed(4))).join(' ');
   throw new InputFault(`expected Rec. 709 primaries, got the chromaticities ${got}`);
 }

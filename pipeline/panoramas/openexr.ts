@@ -4,7 +4,7 @@ import { checkPanoramaSize, checkPrimaries, type DecodedPanorama } from './decod
 
 /**
  * Decodes an OpenEXR file of one part: scanlines or tiles of one level; red, green and blue (or luminance alone) as half or
- * 32-bit floats; every compression of OpenEXR 2.
+ * 32-bit floats; every compression of OpenEXR 2 but DWAA, whose deflated coefficients the loader loses.
  *
  * three's EXRLoader unpacks the chunks. It trusts the file, so everything is checked before: sizes, channels, that every
  * chunk is there once and whole, and that it unpacks to no more than it should.
@@ -258,7 +258,7 @@ function checkDwaChunk(data: Uint8Array, chunk: number, whole: number): void {
   const [version, losslessSize, acSize, dcSize, rleSize] = [field(0), field(2), field(3), field(4), field(5)];
   const [runBytes, rawBytes, acCount, dcCount, acPacking] = [field(6), field(7), field(8), field(9), field(10)];
   if (version !== 2 || losslessSize > 0 || (acPacking !== 0 && acSize > 0)) {
-    throw new InputFault('DWA data of another kind than version 2 with Huffman codes is not supported');
+    throw new InputFault('DWA data that is not Huffman-coded (DWAA files) is not supported; DWAB, PIZ or ZIP is');
   }
   // Blocks of 8×8 stand over the edges of a picture, so there may be more coefficients than pixels.
   const limit = 2 * whole + 65_536;

@@ -23,12 +23,14 @@ const fround = (color: [number, number, number]) => color.map(Math.fround) as [n
 describe('RGB9E5', () => {
   it('is what the specification says, for every exponent', () => {
     const { next } = rng(1, 'rgb9e5', 0);
+    const wrong: number[][] = [];
     for (let exponent = -30; exponent <= 17; exponent++) {
-      for (let i = 0; i < 2000; i++) {
+      for (let i = 0; i < 500; i++) {
         const color = fround([0, 0, 0].map(() => next() * 2 ** exponent) as [number, number, number]);
-        expect(packRgb9e5(...color)).toBe(literalRgb9e5(color));
+        if (packRgb9e5(...color) !== literalRgb9e5(color)) wrong.push(color);
       }
     }
+    expect(wrong).toEqual([]);
   });
 
   it('is what the specification says where a mantissa rounds up to the next exponent, and at powers of two', () => {
@@ -59,6 +61,7 @@ describe('RGB9E5', () => {
   it('is off by at most a 2^-9 part of the largest channel, and by 2^-25 below 2^-16', () => {
     const { next } = rng(2, 'rgb9e5', 0);
     let worst = 0;
+    let excess = 0;
     for (let i = 0; i < 200_000; i++) {
       const scale = 2 ** (next() * 40 - 24);
       const color = fround([next() * scale, next() * scale, next() * scale]);
@@ -66,9 +69,10 @@ describe('RGB9E5', () => {
       if (largest > RGB9E5_MAX) continue;
       const got = literalFromRgb9e5(packRgb9e5(...color));
       const error = Math.max(...got.map((value, c) => Math.abs(value - color[c]!)));
-      expect(error).toBeLessThanOrEqual(Math.max(largest * 2 ** -9, 2 ** -25));
+      excess = Math.max(excess, error - Math.max(largest * 2 ** -9, 2 ** -25));
       worst = Math.max(worst, largest > 2 ** -16 ? error / largest : 0);
     }
+    expect(excess).toBe(0);
     expect(worst).toBeGreaterThan(0.95 * 2 ** -9);
   });
 });
