@@ -241,37 +241,6 @@ export const meshLabelSchema = z.strictObject({
     .strictObject({
       nonFinite: z.int().min(0).describe('a coordinate is NaN or infinite'),
       degenerate: z.int().min(0).describe('without area'),
-    })
-    .describe('triangles left out'),
-  simplified: z.boolean().describe('reduced to the budget of triangles'),
-  madeNormals: z.number().min(0).max(1).describe('share of the corners whose normal is not the file’s'),
-  transform: z
-    .strictObject({ center: xyz, scale: z.number().positive() })
-    .describe('place here = (place in the file − center) × scale'),
-  provenance: provenanceSchema,
-});
-export type MeshLabel = z.infer<typeof meshLabelSchema>;
-
-const xyz = z.tuple([z.number(), z.number(), z.number()]);
-/** The label of a mesh: `json` beside `mesh` in the mesh bank. */
-export const meshLabelSchema = z.strictObject({
-  id: z.string(),
-  split,
-  triangles: z.int().positive(),
-  vertices: z.int().positive().describe('a place with two normals counts twice'),
-  sides: xyz.describe('of the bounding box along x, y, z; the centre is the origin, the longest side 1'),
-  file: z
-    .strictObject({
-      format: z.enum(MESH_FORMATS),
-      triangles: z.int().positive(),
-      vertices: z.int().positive(),
-      dropped: z.array(z.string()).describe('what the file holds beside: materials, animations, skins …'),
-    })
-    .describe('as read, joined into one mesh'),
-  removed: z
-    .strictObject({
-      nonFinite: z.int().min(0).describe('a coordinate is NaN or infinite'),
-      degenerate: z.int().min(0).describe('without area'),
       duplicate: z.int().min(0).describe('with the corners of another, as the back of a two-sided surface'),
     })
     .describe('triangles left out'),
