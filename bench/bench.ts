@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import sharp from 'sharp';
 import { didYouMean } from '../pipeline/usage-error.ts';
+import { materials } from './materials.ts';
 import type { BenchSettings } from './measure.ts';
 import { scale } from './scale.ts';
 import { scenes2d } from './scenes2d.ts';
@@ -11,12 +12,13 @@ import { textures } from './textures.ts';
 const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void>>> = {
   shapes,
   textures,
+  materials,
   scenes2d,
   soak,
   scale,
 };
 
-const USAGE = `npm run bench -- shapes | textures | scenes2d | soak | scale [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | soak | scale [--photos DIR] [--count N]
 
 Rates are per second of one core's CPU time, all measured in this one run: machines differ, ratios carry over.
   ours      the product's own code, decoding and encoding included

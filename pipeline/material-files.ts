@@ -20,6 +20,14 @@ function encodeMap(maps: MaterialMaps, name: MapName, quality: number): Promise<
     .toBuffer();
 }
 
+/** The maps of a material as JPEG, in the order of MAP_NAMES. */
+export function encodeMaps(maps: MaterialMaps, quality: number): Promise<[MapName, Buffer][]> {
+  const names = MAP_NAMES.filter(name => maps[name] !== undefined);
+  return Promise.all(
+    names.map(async (name): Promise<[MapName, Buffer]> => [name, await encodeMap(maps, name, quality)]),
+  );
+}
+
 /** What a material is, beside its maps. */
 export interface NewMaterial extends Pick<BankItem, 'source' | 'split' | 'rank'> {
   /** 16 hexadecimal digits: its id's. */
@@ -35,17 +43,14 @@ export async function materialItem(
 ): Promise<NewItem> {
   const id = bankItemId('materials', hex, rank);
   const { width, height } = maps.color;
-  const names = MAP_NAMES.filter(name => maps[name] !== undefined);
-  const files = await Promise.all(
-    names.map(async name => [`${name}.jpg` satisfies MapField, await encodeMap(maps, name, quality)] as const),
-  );
-  const places = names.map(name => {
+  const files = await encodeMaps(maps, quality);
+  const places = files.map(([name]) => {
     const colorSpace = name === 'color' ? ('srgb' as const) : ('linear' as const);
     return [name, { file: `${id}.${name}.jpg`, colorSpace }] as const;
   });
   return {
     id,
-    files: Object.fromEntries(files),
+    files: Object.fromEntries(files.map(([name, jpeg]) => [`${name}.jpg` satisfies MapField, jpeg])),
     label: encodeLabel(materialLabelSchema, {
       id,
       split,
