@@ -1,5 +1,5 @@
 import type { Mask } from '../extractors/image.ts';
-import { composite, paintPixels } from '../renderers/composite.ts';
+import { type Canvases, composite, newCanvases, paintPixels } from '../renderers/composite.ts';
 import { coverageFacts, renderCoverage } from '../renderers/coverage.ts';
 import { integer } from '../sampling/distributions.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
@@ -111,17 +111,17 @@ interface Instance {
 
 /** Buffers that one image after the other is drawn into: megabytes that need not be new each time. */
 class Canvas {
+  #size = 0;
   #coverage = new Uint8Array(0);
-  #pixels = new Uint8Array(0);
+  #images = newCanvases(0);
 
-  coverage(size: number): Uint8Array<ArrayBuffer> {
-    if (this.#coverage.length !== size * size) this.#coverage = new Uint8Array(size * size);
-    return this.#coverage;
-  }
-
-  pixels(size: number): Uint8Array {
-    if (this.#pixels.length !== size * size * 3) this.#pixels = new Uint8Array(size * size * 3);
-    return this.#pixels;
+  of(size: number): { coverage: Uint8Array<ArrayBuffer>; images: Canvases } {
+    if (this.#size !== size) {
+      this.#size = size;
+      this.#coverage = new Uint8Array(size * size);
+      this.#images = newCanvases(size);
+    }
+    return { coverage: this.#coverage, images: this.#images };
   }
 }
 
@@ -185,10 +185,11 @@ async function renderScene(scene: Scene2d, quality: number, drawn: DrawnItems, {
   const shape = await read('shape', scene.shape.id);
   const { size } = scene;
   const drawnMask = mask ?? (await decodeMask(shape.image));
-  const coverage = renderCoverage(drawnMask, scene.placement, size, canvas.coverage(size));
+  const buffers = canvas.of(size);
+  const coverage = renderCoverage(drawnMask, scene.placement, size, buffers.coverage);
   const fill = await pixels('fill', scene.fill);
   const background = await pixels('background', scene.background);
-  const jpg = await encodeJpeg(composite(fill, background, coverage, canvas.pixels(size)), quality);
+  const jpg = await encodeJpeg(composite(fill, background, coverage, buffers.images), quality);
   return { jpg, mask: await encodeGrey(coverage), facts: coverageFacts(coverage), sources };
 }
 

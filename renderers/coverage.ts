@@ -1,12 +1,18 @@
 import type { Box, GreyImage, Mask } from '../extractors/image.ts';
 import type { Placement } from '../scenes/scene2d.ts';
 
+/** How much of each pixel a shape covers: 0–255. */
+export interface Coverage extends GreyImage {
+  /** Nothing is covered outside of this box; the whole image when left out. */
+  readonly within?: Box;
+}
+
 /**
  * Draws a placed shape as 8-bit coverage: 255 inside, 0 outside, in between the share of the pixel that the shape covers.
  *
  * The shape's outline is the 0.5 level of its bilinearly interpolated mask (pixel centres at half-integers, nothing
- * outside), so that an enlarged shape has slanted edges and no stairs. Coverage is counted on 16 sub-samples, but only
- * where the outline can pass: a summed-area table tells which tiles and pixels see nothing but shape or background.
+ * outside), so that an enlarged shape has slanted edges and no stairs. Coverage is counted on 16 sub-samples, but only in
+ * pixels that a piece of the outline may touch; in a row, all pixels between two of them are alike.
  * @param data takes the result, `size` × `size`; new when left out.
  */
 export function renderCoverage(
@@ -14,15 +20,13 @@ export function renderCoverage(
   placement: Placement,
   size: number,
   data = new Uint8Array(size * size),
-): GreyImage {
+): Coverage {
   const image: GreyImage = { width: size, height: size, data: data.fill(0) };
-  const tables = tablesOf(mask);
-  const view = viewOf(mask, placement);
-  const { left, top, right, bottom } = touchedTiles(mask, placement, size);
-  for (let row = top; row < bottom; row += TILE) {
-    for (let column = left; column < right; column += TILE) drawTile(image, tables, view, column, row);
-  }
-  return image;
+  const outline = outlineOf(mask);
+  const within = placedBox(mask, placement, size);
+  markOutline(image, outline, placement);
+  drawRows(image, outline, viewOf(mask, placement), within);
+  return { ...image, within };
 }
 
 /** What a placed shape covers, in figures: pixels of at least half coverage, their box, their share of the image. */
@@ -35,16 +39,22 @@ export interface CoverageFacts {
 }
 
 export function coverageFacts({ width, height, data }: GreyImage): CoverageFacts {
+  const words = new DataView(data.buffer, data.byteOffset, data.byteLength);
   let [area, left, top, right, bottom] = [0, width, height, -1, -1];
   for (let row = 0; row < height; row++) {
     const start = row * width;
-    let first = start;
     const end = start + width;
+    let first = start;
+    while (first + 4 <= end && words.getInt32(first) === 0) first += 4;
     while (first < end && data[first]! < 128) first++;
     if (first === end) continue;
     let last = end - 1;
+    while (last - 3 > first && words.getInt32(last - 3) === 0) last -= 4;
     while (data[last]! < 128) last--;
-    for (let i = first; i <= last; i++) area += data[i]! >> 7;
+    let i = first;
+    // Four bytes at once: their top bits, brought together in the top byte by the product.
+    for (; i + 4 <= last; i += 4) area += Math.imul((words.getInt32(i) >>> 7) & 0x01010101, 0x01010101) >>> 24;
+    for (; i <= last; i++) area += data[i]! >> 7;
     left = Math.min(left, first - start);
     right = Math.max(right, last - start);
     top = Math.min(top, row);
@@ -79,26 +89,50 @@ const INSIDE = Uint8Array.from({ length: 16 << 8 }, (_, index) => {
   return above * (1 - y) + below * y >= 0.5 ? 1 : 0;
 });
 
+/**
+ * Where the outline runs between four pixel centres, by which of the four are set: the box around all 16ths of
+ * {@link INSIDE} that have another value beside them, as its centre and half its sides. Never asked for where none or all
+ * four are set: no outline runs there.
+ */
+const PIECES = Array.from({ length: 16 }, (_, set) => {
+  const at = (x: number, y: number) => INSIDE[(set << 8) | (y << 4) | x]!;
+  const turns: [x: number, y: number][] = [];
+  for (let y = 0; y < 16; y++) {
+    for (let x = 0; x < 16; x++) {
+      if (x < 15 && at(x, y) !== at(x + 1, y)) turns.push([x, y], [x + 1, y]);
+      if (y < 15 && at(x, y) !== at(x, y + 1)) turns.push([x, y], [x, y + 1]);
+    }
+  }
+  const range = (values: number[]): [number, number] => [Math.min(...values) / 16, (Math.max(...values) + 1) / 16];
+  const [left, right] = range(turns.map(([x]) => x));
+  const [top, bottom] = range(turns.map(([, y]) => y));
+  return {
+    middle: [(left + right) / 2, (top + bottom) / 2] as const,
+    half: [(right - left) / 2, (bottom - top) / 2] as const,
+  };
+});
+
 /** What is looked up in a mask while it is drawn. */
-interface MaskTables {
+interface Outline {
   readonly width: number;
   readonly height: number;
-  /** `sums[row * (width + 1) + column]`: set mask pixels above and left of (column, row). */
-  readonly sums: Int32Array;
   /** For each meeting point of four pixels, also along the edges, which of the four are set; as {@link INSIDE} counts. */
   readonly corners: Uint8Array;
+  /** The meeting points that the outline passes, as indices of `corners`. */
+  readonly passed: Uint32Array;
 }
 
 /** The variations of an instance draw the same mask. */
-const knownTables = new WeakMap<Mask, MaskTables>();
+const knownOutlines = new WeakMap<Mask, Outline>();
 
-function tablesOf(mask: Mask): MaskTables {
-  let tables = knownTables.get(mask);
-  if (!tables) {
-    tables = { width: mask.width, height: mask.height, sums: summedAreaTable(mask), corners: cornerSets(mask) };
-    knownTables.set(mask, tables);
+function outlineOf(mask: Mask): Outline {
+  let outline = knownOutlines.get(mask);
+  if (!outline) {
+    const corners = cornerSets(mask);
+    outline = { width: mask.width, height: mask.height, corners, passed: mixedPoints(corners) };
+    knownOutlines.set(mask, outline);
   }
-  return tables;
+  return outline;
 }
 
 /** From image to mask: x' = x0 + cos·x + sin·y, y' = y0 + cos·y − sin·x, the inverse of "scale, then turn clockwise". */
@@ -110,6 +144,8 @@ interface MaskView {
   /** The sub-samples of a pixel, as steps in the mask from its upper left corner, in 16ths of a mask pixel. */
   readonly stepsX: Float64Array;
   readonly stepsY: Float64Array;
+  /** No step is longer, along either axis. */
+  readonly reach: number;
 }
 
 function viewOf({ width, height }: Mask, { rotation, scale, center }: Placement): MaskView {
@@ -123,100 +159,102 @@ function viewOf({ width, height }: Mask, { rotation, scale, center }: Placement)
     sin,
     stepsX: SAMPLE_X.map((x, i) => 16 * (cos * x + sin * SAMPLE_Y[i]!)),
     stepsY: SAMPLE_Y.map((y, i) => 16 * (cos * y - sin * SAMPLE_X[i]!)),
+    reach: 16 * (Math.abs(cos) + Math.abs(sin)),
   };
 }
 
-/** Side of a tile, pixels: small enough that few pixels share a tile with an edge. */
-const TILE = 8;
+/** A pixel that the outline may touch, until it is drawn: no coverage has this value. */
+const MARKED = 1;
 
-/** What an area sees of a mask when it sees both shape and background. */
-const MIXED = -1;
-
-/** One tile: filled at once where it sees one value, else pixel by pixel. */
-function drawTile(image: GreyImage, tables: MaskTables, view: MaskView, left: number, top: number): void {
-  const { width: size, data } = image;
-  const { x0, y0, cos, sin } = view;
-  const right = Math.min(left + TILE, size);
-  const bottom = Math.min(top + TILE, size);
-  // Half a turned pixel, and half a mask pixel that bilinear interpolation reaches further.
-  const pixelReach = (Math.abs(cos) + Math.abs(sin)) / 2 + 0.5;
-  const tileReach = (TILE * (Math.abs(cos) + Math.abs(sin))) / 2 + 0.5;
-  const middleX = left + TILE / 2;
-  const middleY = top + TILE / 2;
-  const whole = seenValue(tables, x0 + cos * middleX + sin * middleY, y0 + cos * middleY - sin * middleX, tileReach);
-  if (whole === 0) return;
-  for (let row = top; row < bottom; row++) {
-    if (whole === 255) {
-      data.fill(255, row * size + left, row * size + right);
-      continue;
-    }
-    for (let column = left; column < right; column++) {
-      const x = x0 + cos * (column + 0.5) + sin * (row + 0.5);
-      const y = y0 + cos * (row + 0.5) - sin * (column + 0.5);
-      const seen = seenValue(tables, x, y, pixelReach);
-      data[row * size + column] = seen === MIXED ? pixelCoverage(tables, view, column, row) : seen;
+/** Marks every pixel that a piece of the placed outline may touch. */
+function markOutline(
+  { width: size, data }: GreyImage,
+  { width, height, corners, passed }: Outline,
+  placement: Placement,
+) {
+  const { scale, rotation, center } = placement;
+  const radians = (rotation * Math.PI) / 180;
+  const cos = Math.cos(radians) * scale;
+  const sin = Math.sin(radians) * scale;
+  // Meeting point (c, r) has its four pixel centres half a pixel around (c, r).
+  const middleX = PIECES.map(({ middle: [x, y] }) => cos * (x - 0.5) - sin * (y - 0.5));
+  const middleY = PIECES.map(({ middle: [x, y] }) => sin * (x - 0.5) + cos * (y - 0.5));
+  const halfX = PIECES.map(({ half: [x, y] }) => Math.abs(cos) * x + Math.abs(sin) * y);
+  const halfY = PIECES.map(({ half: [x, y] }) => Math.abs(sin) * x + Math.abs(cos) * y);
+  const originX = center[0] - (cos * width - sin * height) / 2;
+  const originY = center[1] - (sin * width + cos * height) / 2;
+  const stride = width + 1;
+  for (let i = 0; i < passed.length; i++) {
+    const point = passed[i]!;
+    const set = corners[point]!;
+    const r = Math.floor(point / stride);
+    const c = point - r * stride;
+    const x = originX + cos * c - sin * r + middleX[set]!;
+    const y = originY + sin * c + cos * r + middleY[set]!;
+    const left = Math.max(0, Math.floor(x - halfX[set]!));
+    const right = Math.min(size - 1, Math.floor(x + halfX[set]!));
+    const top = Math.max(0, Math.floor(y - halfY[set]!));
+    const bottom = Math.min(size - 1, Math.floor(y + halfY[set]!));
+    for (let row = top; row <= bottom; row++) {
+      for (let column = left; column <= right; column++) data[row * size + column] = MARKED;
     }
   }
 }
 
-/** Added before cutting off the fraction, so that negative numbers round down too. No placed mask lies further out. */
-const BIAS = 1 << 20;
-
-/** 255 or 0 where all of the mask within `reach` of (x, y) is set or clear, else MIXED. */
-function seenValue({ width, height, sums }: MaskTables, x: number, y: number, reach: number): 0 | 255 | typeof MIXED {
-  const x0 = ((x - reach + BIAS) | 0) - BIAS;
-  const x1 = ((x + reach + BIAS) | 0) - BIAS + 1;
-  const y0 = ((y - reach + BIAS) | 0) - BIAS;
-  const y1 = ((y + reach + BIAS) | 0) - BIAS + 1;
-  const left = Math.max(x0, 0);
-  const right = Math.min(x1, width);
-  const top = Math.max(y0, 0);
-  const bottom = Math.min(y1, height);
-  if (left >= right || top >= bottom) return 0;
-  const above = top * (width + 1);
-  const below = bottom * (width + 1);
-  const set = sums[below + right]! - sums[above + right]! - sums[below + left]! + sums[above + left]!;
-  if (set === 0) return 0;
-  return set === (x1 - x0) * (y1 - y0) ? 255 : MIXED;
+/** Draws marked pixels one by one, and those between them at once. */
+function drawRows({ width: size, data }: GreyImage, outline: Outline, view: MaskView, box: Box): void {
+  const words = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  for (let row = box.top; row < box.top + box.height; row++) {
+    const start = row * size;
+    const end = start + box.left + box.width;
+    for (let i = start + box.left; i < end; ) {
+      if (data[i] === MARKED) {
+        data[i] = pixelCoverage(outline, view, i - start, row);
+        i++;
+        continue;
+      }
+      let next = i + 1;
+      while (next + 4 <= end && words.getInt32(next, true) === 0) next += 4;
+      while (next < end && data[next] === 0) next++;
+      if (isInside(outline, view, i - start, row)) data.fill(255, i, next);
+      i = next;
+    }
+  }
 }
 
 /** Coverage of one pixel of the image, 0–255. */
-function pixelCoverage(
-  { width, height, corners }: MaskTables,
-  { x0, y0, cos, sin, stepsX, stepsY }: MaskView,
-  column: number,
-  row: number,
-): number {
-  // In 16ths of a mask pixel. Meeting point (c, r) lies half a pixel up and left of pixel (c, r)'s centre: hence the 8.
-  const x = 16 * (x0 + cos * column + sin * row) + 8;
-  const y = 16 * (y0 + cos * row - sin * column) + 8;
+function pixelCoverage({ width, height, corners }: Outline, view: MaskView, column: number, row: number): number {
+  const { stepsX, stepsY, reach } = view;
+  const x = tableX(view, column, row);
+  const y = tableY(view, column, row);
   const stride = width + 1;
   const right = 16 * stride;
   const bottom = 16 * (height + 1);
+  const within = x >= reach && y >= reach && x < right - reach && y < bottom - reach;
   let inside = 0;
   for (let i = 0; i < SAMPLES; i++) {
     const u = x + stepsX[i]!;
     const v = y + stepsY[i]!;
-    if (u < 0 || v < 0 || u >= right || v >= bottom) continue;
-    const c = u | 0;
-    const r = v | 0;
-    inside += INSIDE[(corners[(r >> 4) * stride + (c >> 4)]! << 8) | ((r & 15) << 4) | (c & 15)]!;
+    if (within || (u >= 0 && v >= 0 && u < right && v < bottom)) inside += insideAt(corners, stride, u | 0, v | 0);
   }
   return Math.round((inside * 255) / SAMPLES);
 }
 
-function summedAreaTable({ width, height, data }: Mask): Int32Array {
+/** Whether the middle of a pixel is inside. */
+function isInside({ width, height, corners }: Outline, view: MaskView, column: number, row: number): boolean {
+  const x = tableX(view, column + 0.5, row + 0.5);
+  const y = tableY(view, column + 0.5, row + 0.5);
   const stride = width + 1;
-  const table = new Int32Array(stride * (height + 1));
-  for (let row = 0, i = 0; row < height; row++) {
-    let sum = 0;
-    let at = (row + 1) * stride + 1;
-    for (let column = 0; column < width; column++, i++, at++) {
-      sum += data[i]! >> 7;
-      table[at] = table[at - stride]! + sum;
-    }
-  }
-  return table;
+  return x >= 0 && y >= 0 && x < 16 * stride && y < 16 * (height + 1) && insideAt(corners, stride, x | 0, y | 0) === 1;
+}
+
+// A point of the image in 16ths of a mask pixel. Meeting point (c, r) lies half a pixel up and left of pixel (c, r)'s
+// centre: hence the 8.
+const tableX = ({ x0, cos, sin }: MaskView, x: number, y: number) => 16 * (x0 + cos * x + sin * y) + 8;
+const tableY = ({ y0, cos, sin }: MaskView, x: number, y: number) => 16 * (y0 + cos * y - sin * x) + 8;
+
+function insideAt(corners: Uint8Array, stride: number, x: number, y: number): number {
+  return INSIDE[(corners[(y >> 4) * stride + (x >> 4)]! << 8) | ((y & 15) << 4) | (x & 15)]!;
 }
 
 function cornerSets({ width, height, data }: Mask): Uint8Array {
@@ -236,19 +274,25 @@ function cornerSets({ width, height, data }: Mask): Uint8Array {
   return corners;
 }
 
-/** The tiles of the image that the placed box can touch, in pixels. */
-function touchedTiles(mask: Mask, { scale, rotation, center }: Placement, size: number) {
+/** The meeting points of which some pixels are set and some are not. */
+function mixedPoints(corners: Uint8Array): Uint32Array {
+  const passed: number[] = [];
+  for (let i = 0; i < corners.length; i++) if (corners[i] !== 0 && corners[i] !== 15) passed.push(i);
+  return Uint32Array.from(passed);
+}
+
+/** The part of the image that the placed shape can touch. */
+function placedBox(mask: Mask, { scale, rotation, center }: Placement, size: number): Box {
   const radians = (rotation * Math.PI) / 180;
   const cos = Math.abs(Math.cos(radians)) * scale;
   const sin = Math.abs(Math.sin(radians)) * scale;
   // One mask pixel more: the interpolated mask reaches half of one beyond the box.
   const halfWidth = (mask.width * cos + mask.height * sin) / 2 + scale;
   const halfHeight = (mask.width * sin + mask.height * cos) / 2 + scale;
-  const start = (at: number) => Math.max(0, Math.floor(at / TILE) * TILE);
-  return {
-    left: start(center[0] - halfWidth),
-    right: Math.min(size, Math.ceil(center[0] + halfWidth)),
-    top: start(center[1] - halfHeight),
-    bottom: Math.min(size, Math.ceil(center[1] + halfHeight)),
-  };
+  const inImage = (at: number) => Math.min(size, Math.max(0, at));
+  const left = inImage(Math.floor(center[0] - halfWidth));
+  const top = inImage(Math.floor(center[1] - halfHeight));
+  const width = inImage(Math.ceil(center[0] + halfWidth)) - left;
+  const height = inImage(Math.ceil(center[1] + halfHeight)) - top;
+  return { left, top, width, height };
 }

@@ -156,6 +156,47 @@ describe('composite', () => {
     }
   });
 
+  it.each(TURNED)('paints a fill turned $turns times wherever the shape is, when told its box', ({ turns }) => {
+    const random = rng(1, 'test/within', turns);
+    for (let i = 0; i < 40; i++) {
+      const size = integer(random, 1, 40);
+      const [left, top] = [integer(random, 0, size - 1), integer(random, 0, size - 1)];
+      const within = { left, top, width: integer(random, 0, size - left), height: integer(random, 0, size - top) };
+      const inBox = (x: number, y: number) =>
+        x >= left && y >= top && x < left + within.width && y < top + within.height;
+      const coverage = grey(
+        size,
+        Array.from({ length: size * size }, (_, k) => {
+          const value = [0, 255, integer(random, 0, 255)][(k >> 2) % 3]!;
+          return inBox(k % size, Math.floor(k / size)) ? value : 0;
+        }),
+      );
+      const reds = Array.from({ length: size * size }, () => integer(random, 0, 155));
+      const fill: PaintPixels = { kind: 'texture', crop: crop(size, reds), quarterTurns: turns };
+      const expected = composite(fill, colour(9, 8, 7), coverage);
+      expect(composite(fill, colour(9, 8, 7), { ...coverage, within })).toEqual(expected);
+    }
+  });
+
+  it.each(TURNED)('turns images of any side $turns times, to the last pixel', ({ turns }) => {
+    for (let size = 1; size <= 13; size++) {
+      const reds = Array.from({ length: size * size }, (_, i) => (31 * i) % 156);
+      const turned = Array.from({ length: size * size }, (_, i) => {
+        const [x, y, last] = [i % size, Math.floor(i / size), size - 1];
+        const [column, row] = [
+          [x, y],
+          [y, last - x],
+          [last - x, last - y],
+          [last - y, x],
+        ][turns]!;
+        return reds[row! * size + column!]!;
+      });
+      const paint: PaintPixels = { kind: 'texture', crop: crop(size, reds), quarterTurns: turns };
+      const { data } = composite(colour(0, 0, 0), paint, grey(size, new Array(size * size).fill(0)));
+      expect([...data]).toEqual([...crop(size, turned).data]);
+    }
+  });
+
   it('refuses crops of another size than the image', () => {
     const texture: PaintPixels = { kind: 'texture', crop: crop(3, [1, 2, 3, 4, 5, 6, 7, 8, 9]), quarterTurns: 0 };
     const two = grey(2, [0, 1, 2, 3]);

@@ -194,6 +194,27 @@ describe('renderCoverage', () => {
     expect({ drawnOutside, holes }).toEqual({ drawnOutside: 0, holes: 0 });
   });
 
+  it('covers nothing outside of the box it tells', () => {
+    for (let i = 0; i < 30; i++) {
+      const random = rng(1, 'coverage/within', i);
+      const { data, within } = renderCoverage(
+        blob(random, integer(random, 5, 40), integer(random, 5, 40)),
+        {
+          scale: uniform(random, 0.2, 4),
+          rotation: integer(random, 0, 359),
+          center: [uniform(random, -20, 80), uniform(random, -20, 80)],
+        },
+        61,
+      );
+      const { left, top, width, height } = within!;
+      const outside = data.filter((_, k) => {
+        const [x, y] = [k % 61, Math.floor(k / 61)];
+        return x < left || y < top || x >= left + width || y >= top + height;
+      });
+      expect(outside.every(value => value === 0)).toBe(true);
+    }
+  });
+
   it('leaves the image empty for an empty mask and for one that lies outside', () => {
     const full = drawn(10, 10, () => true);
     const empty = drawn(10, 10, () => false);
