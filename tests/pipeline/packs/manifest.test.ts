@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,8 @@ import {
   type PackFile,
 } from '../../../pipeline/packs/manifest.ts';
 import { packFiles, packFolder, verifyPack } from '../../../pipeline/packs/pack-store.ts';
+import { decodePanoramaFile } from '../../../pipeline/panoramas/panorama-file.ts';
+import { panoramaLight } from '../../../pipeline/panoramas/solid-angle.ts';
 import { openPhoto } from '../../../pipeline/photo.ts';
 import { POSITION_STEPS } from '../../../scenes/mesh-format.ts';
 
@@ -75,6 +77,27 @@ describe('the manifest of this repository', () => {
       const { mesh } = await (await openMesh(path)).decode();
       const { simplified, removed } = await prepareMesh(mesh, { triangles: 10_000, creaseAngle: 50 }, POSITION_STEPS);
       expect({ path: file.path, simplified, removed }).toMatchObject({ simplified: false, removed: { nonFinite: 0 } });
+    }
+  });
+
+  it('has every starter panorama with the recorded bytes and hash, all CC0, in every split, in 4 MB', async () => {
+    const pack = findPack(manifest, 'starter-environments');
+    if (pack.obtained.via !== 'repository') throw new Error('the starter pack comes with the repository');
+    const panoramas = pack.obtained.files;
+    expect(await verifyPack('starter-environments', { manifest })).toEqual([]);
+    expect((await readdir(packFolder(pack))).sort()).toEqual(panoramas.map(file => file.path).sort());
+    expect(panoramas.reduce((sum, file) => sum + file.bytes, 0)).toBeLessThan(4_000_000);
+    for (const { path, licence } of panoramas) expect(licence, path).toBe('CC0-1.0');
+    for (const split of ['train', 'val', 'test'] as const) {
+      expect(panoramas.filter(file => file.split === split).length).toBeGreaterThanOrEqual(3);
+    }
+    for await (const { path, file } of packFiles('starter-environments', { manifest })) {
+      const { data, cleaned } = await decodePanoramaFile(await readFile(path), { maxPixels: 1e6, maxBrokenShare: 0 });
+      expect(cleaned.nan, file.path).toBe(0);
+      const { mean, brightest } = panoramaLight({ width: data.length / 3, height: 1, data });
+      // A lamp or sun that the compression broke is pure blue.
+      expect(brightest.color[0], file.path).toBeGreaterThan(brightest.color[2] / 4);
+      expect(Math.min(...mean), file.path).toBeGreaterThan(0.05);
     }
   });
 
