@@ -56,11 +56,12 @@ export async function renderInstance(task: Task2d, kind: Subset2d, banks: Banks2
   const instance = await firstUsable(task.items, banks[kind.instanceBank], kind.instanceBank, faults);
   if (!instance) return { bytes: new Uint8Array(0), samples: 0, faults, counts: { 'instances-lost': 1 } };
   const shared = kind.sharesShape ? await drawSharedShape(task, kind, banks, faults) : undefined;
-  const canvas = new Canvas();
+  const canvas = spareCanvases.pop() ?? new Canvas();
   const files: TarFile[] = [];
   for (let variation = 0; variation < task.variations; variation++) {
     files.push(...(await renderVariation(task, kind, banks, { ...instance, shared, canvas }, variation, faults)));
   }
+  spareCanvases.push(canvas);
   return { bytes: encodeTar(files).bytes, samples: task.variations, faults, counts: {} };
 }
 
@@ -124,6 +125,9 @@ class Canvas {
     return { coverage: this.#coverage, images: this.#images };
   }
 }
+
+/** Canvases that no instance is drawn into right now: as many as a thread ever drew at once. */
+const spareCanvases: Canvas[] = [];
 
 async function renderVariation(
   task: Task2d,
