@@ -169,7 +169,7 @@ async function overlay(jpg: Buffer, mask: Buffer): Promise<Buffer> {
     .toBuffer();
 }
 
-function fitted(image: Buffer): Promise<Cell> {
+function fitted(image: Uint8Array): Promise<Cell> {
   return sharp(image)
     .toColourspace('srgb')
     .resize({ width: CELL, height: CELL, fit: 'contain', background: PAPER })
