@@ -169,6 +169,18 @@ describe('findNaturalShape', () => {
     }
   });
 
+  it('finds the shapes of the literal version in long thin images', () => {
+    for (const [width, height] of [
+      [20_000, 10],
+      [10, 20_000],
+    ] as const) {
+      const image = syntheticPhoto(rng(1, 'test', 'thin', width), width, height);
+      const tries = drawTries(rng(2, 'test', 'thin'), { ...DEFAULTS, channelDraws: 6, thresholds: 1 });
+      const { try: _, ...found } = findNaturalShape(image, tries, DEFAULTS).shape ?? {};
+      expect(found).toEqual(literalNaturalShape(image, tries, DEFAULTS).shape ?? {});
+    }
+  });
+
   it('finds the shapes of the literal version, bit for bit', () => {
     const totals = { accepted: 0, empty: 0, border: 0, 'too-small': 0, 'too-large': 0, 'too-thin': 0 };
     // Small images scale the border to 1 px and the erosion to 3 × 3, too little for margins of whole cells and thin shapes.
