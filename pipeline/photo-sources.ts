@@ -54,10 +54,20 @@ export const ENVIRONMENT_FILES: SourceKind = {
   files: /\.(hdr|exr)$/i,
   expects: 'HDR or EXR files',
 };
-/** A material is known by its colour map; the other maps of its set have the same name but for the part that says which. */
+const COLOR_MAP = '(colou?r|base_?colou?r|albedo|diff(use)?|col)';
+const OTHER_MAP =
+  '(normal|normal_?gl|normal_?dx|nor|nrm|disp|displacement|height|rough|roughness|metal|metalness|metallic|ao|occlusion|' +
+  'ambient_?occlusion|opacity|alpha|transmission|arm|orm)';
+/**
+ * A material is known by its colour map; the other maps of its set have the same name but for the part that says which. Of
+ * several such parts the last counts: `color_tiles_rough_1k.jpg` is no colour map.
+ */
 export const MATERIAL_FILES: SourceKind = {
   packs: 'materials',
-  files: /(^|[_\W])(colou?r|base_?colou?r|albedo|diff(use)?|col)([_\W][^/]*)?\.(jpe?g|png|webp|avif|tiff?)$/i,
+  files: new RegExp(
+    `(^|[_\\W])${COLOR_MAP}(?![^/]*[_\\W]${OTHER_MAP}[^a-z0-9/][^/]*$)([^a-z0-9/][^/]*)?\\.(jpe?g|png|webp|avif|tiff?)$`,
+    'i',
+  ),
   expects: 'map sets with a colour map (…_Color.jpg, …_diff_1k.jpg)',
 };
 

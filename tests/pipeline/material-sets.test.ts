@@ -100,6 +100,23 @@ describe('setFiles', () => {
   });
 });
 
+describe('MATERIAL_FILES', () => {
+  it.each([
+    ['Wood049_1K-JPG_Color.jpg', true],
+    ['a/brown_mud_diff_1k.png', true],
+    ['albedo.webp', true],
+    ['rough_color_metal_Color_2k.jpg', true],
+    ['Metal/Color.png', true],
+    ['Wood049_1K-JPG_Roughness.jpg', false],
+    ['color_tiles_rough_1k.jpg', false],
+    ['diff/brown_mud_nor_gl_1k.jpg', false],
+    ['colored_wood_1k.jpg', false],
+    ['Color.txt', false],
+  ])('%s: %s', (name, is) => {
+    expect(MATERIAL_FILES.files.test(name)).toBe(is);
+  });
+});
+
 const random = rng(1, 'test', 'sets');
 /** Soft hills, so that shrinking and JPEG change little. */
 const hills: GreyImage = {
