@@ -114,9 +114,9 @@ export class RenderHost {
     return LANES * this.#slots.length;
   }
 
-  /** Process id of the browser, for tests that kill it. */
-  async processId(): Promise<number | undefined> {
-    return (await this.#browser).process()?.pid;
+  /** The browser as it is now: for those who measure it, or put it to the test. */
+  browser(): Promise<Browser> {
+    return this.#browser;
   }
 
   /**

@@ -29,7 +29,7 @@ export function eulerRotation(x: number, y: number, z: number): UnitQuaternion {
 }
 
 /** The rotation b, then the rotation a. */
-function product(a: UnitQuaternion, b: UnitQuaternion): UnitQuaternion {
+export function product(a: UnitQuaternion, b: UnitQuaternion): UnitQuaternion {
   const [ax, ay, az, aw] = a;
   const [bx, by, bz, bw] = b;
   return [

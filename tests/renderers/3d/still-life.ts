@@ -1,6 +1,6 @@
 import type { TriangleMesh } from '../../../extractors/mesh/triangle-mesh.ts';
 import type { AssetSource } from '../../../renderers/asset-server.ts';
-import type { SceneItems } from '../../../renderers/render-job.ts';
+import type { AssetKind, SceneItems } from '../../../renderers/render-job.ts';
 import { allocateMaterial } from '../../../scenes/material-format.ts';
 import { encodeMesh } from '../../../scenes/mesh-format.ts';
 import { encodePanorama, type Panorama, panoramaDirection } from '../../../scenes/panorama-format.ts';
@@ -123,24 +123,31 @@ export function scene(changes: Partial<Scene3d> = {}): Scene3d {
   };
 }
 
-/** Numbers of what was put on the shelf, and the source that gives it to a page. */
+/** What was put on the shelf by number, the same thing under the same number; gives it to a page. */
 export class Shelf implements AssetSource {
-  readonly #bytes = new Map<string, Uint8Array<ArrayBuffer>>();
-  #next = 0;
+  readonly #things: Uint8Array[] = [];
+  readonly #numbers = new Map<object, number>();
+  readonly #lights = new Map<number, Uint8Array>();
 
   put(mesh: TriangleMesh, material: Uint8Array<ArrayBuffer>, environment: Uint8Array<ArrayBuffer>): SceneItems {
-    const number = this.#next++;
-    this.#bytes.set(`meshes/${number}`, encodeMesh(mesh));
-    this.#bytes.set(`materials/${number}`, material);
-    this.#bytes.set(`environments/${number}`, environment);
-    return { mesh: number, material: number, environment: number };
+    return {
+      mesh: this.#numberOf(mesh, () => encodeMesh(mesh)),
+      material: this.#numberOf(material, () => material),
+      environment: this.#numberOf(environment, () => environment),
+    };
   }
 
-  async get(kind: string, number: number): Promise<Uint8Array | undefined> {
-    return this.#bytes.get(`${kind}/${number}`);
+  async get(kind: AssetKind, number: number): Promise<Uint8Array | undefined> {
+    return kind === 'lights' ? this.#lights.get(number) : this.#things[number];
   }
 
   async keepLight(number: number, bytes: Uint8Array): Promise<void> {
-    this.#bytes.set(`lights/${number}`, bytes.slice());
+    this.#lights.set(number, bytes);
+  }
+
+  #numberOf(thing: object, bytes: () => Uint8Array): number {
+    const number = this.#numbers.get(thing) ?? this.#things.push(bytes()) - 1;
+    this.#numbers.set(thing, number);
+    return number;
   }
 }

@@ -1,0 +1,20 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { RenderHost } from '../../../renderers/render-host.ts';
+
+/** Process ids of a host's browser by what they are: `gpu-process`, `renderer`. Linux only. */
+export async function browserProcesses(host: RenderHost, type: 'gpu-process' | 'renderer'): Promise<number[]> {
+  const browser = (await host.browser()).process()!.pid!;
+  const parents = new Map<number, number>();
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+    parents.set(pid, Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    const command = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
+    if (command.includes(`--type=${type}`)) found.push(pid);
+  }
+  const descends = (pid: number | undefined): boolean =>
+    pid !== undefined && pid > 1 && (pid === browser || descends(parents.get(pid)));
+  return found.filter(descends);
+}
