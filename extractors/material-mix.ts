@@ -68,7 +68,8 @@ function drawWeights(rng: Rng, count: number): number[] {
 }
 
 /**
- * Mixes materials of one size. The strength of its normals is mixed as the height is.
+ * Mixes materials of one size; their own normals and occlusion are not looked at. The strength of the normals is mixed as
+ * the height is.
  * @param strengths r of each material's normals, in pixels.
  */
 export function mixMaps(
@@ -112,11 +113,9 @@ function mixValues(
 ): Float32Array {
   const mixed = new Float32Array(count);
   for (const [m, map] of maps.entries()) {
-    for (let i = 0; i < count; i++) {
-      const value = typeof map === 'number' ? map : map[i]!;
-      if (weights !== null) mixed[i]! += weights[m]! * value;
-      else if (value > mixed[i]!) mixed[i] = value;
-    }
+    const values = typeof map === 'number' ? new Uint8Array(count).fill(map) : map;
+    if (weights === null) for (let i = 0; i < count; i++) mixed[i] = Math.max(mixed[i]!, values[i]!);
+    else for (let i = 0, weight = weights[m]!; i < count; i++) mixed[i]! += weight * values[i]!;
   }
   return mixed;
 }

@@ -64,15 +64,16 @@ export function occlusionFromHeight({ width, height, data, white }: HeightField,
       const [top, bottom] = [Math.max(0, -dy * step), Math.min(height, height - dy * step)];
       const [left, right] = [Math.max(0, -dx * step), Math.min(width, width - dx * step)];
       for (let row = top; row < bottom; row++) {
-        for (let i = row * width + left; i < row * width + right; i++) {
-          const slope = (data[i + offset]! - data[i]!) * rise;
-          if (slope > horizon[i]!) horizon[i] = slope;
+        for (let i = row * width + left, end = row * width + right; i < end; i++) {
+          horizon[i] = Math.max(horizon[i]!, (data[i + offset]! - data[i]!) * rise);
         }
       }
     }
     for (let i = 0; i < light.length; i++) light[i]! += 1 / (1 + horizon[i]! * horizon[i]!);
   }
-  return { width, height, data: Uint8Array.from(light, sum => (255 * sum) / DIRECTIONS.length + 0.5) };
+  const levels = new Uint8Array(light.length);
+  for (let i = 0; i < light.length; i++) levels[i] = light[i]! * (255 / DIRECTIONS.length) + 0.5;
+  return { width, height, data: levels };
 }
 
 /** How normals go with the rise of a height map, −1 … 1. */

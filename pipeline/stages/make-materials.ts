@@ -143,7 +143,9 @@ async function makeMixed(
   const maps: MaterialMaps[] = [];
   for (const [i, { image }] of textures.entries()) {
     const first = maps[0]?.color;
-    maps.push(makeMaps(first ? await fitted(image, first, plans[i]!.augmentation.quarterTurn) : image, plans[i]!));
+    const plan = plans[i]!;
+    const texture = first ? await fitted(image, first, plan.augmentation.quarterTurn) : image;
+    maps.push(makeMaps(texture, { ...plan, occlusion: false }));
   }
   const strengths = plans.map(({ normalStrength }) => normalStrength);
   return mixMaps(maps, strengths, mix, plans[0]!.occlusion);
