@@ -22,8 +22,9 @@ const MAX_FAN = 256;
 
 /**
  * A unit normal for every corner: the given one where it is usable, else one made from the triangles that meet there, weighted
- * by area, so that how a flat face is cut into triangles does not matter. Triangles that meet at more than the crease angle
- * do not share a normal: averaged over all, a cube's would point out of its corners, and it would be shaded as a ball.
+ * by area, so that a large flat face stays flat beside the narrow ones that round its edge. Triangles that meet at more than
+ * the crease angle do not share a normal: averaged over all, a cube's would point out of its corners, and it would be
+ * shaded as a ball.
  * Not usable are normals that are no numbers, have no length, or point behind their triangle: they would be shaded black.
  * @param given x, y, z a corner.
  * @param creaseAngle degrees, 0–180.
