@@ -198,6 +198,7 @@ export class RenderHost {
   async #draw(place: number, slot: Slot, order: Order): Promise<void> {
     slot.busy++;
     slot.images++;
+    delete order.pixels;
     try {
       const page = await slot.page;
       const times = await withLimit(

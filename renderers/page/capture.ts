@@ -17,6 +17,10 @@ import { backdropGeometry } from './background.ts';
 /** Samples of a pixel; WebGL implementations offer no more than 4 for half floats. */
 const SAMPLES = 4;
 
+/** Sixteen pixels of this colour and coverage next to each other: no picture has them. */
+const UNREAD = 93;
+const MARKED = 64;
+
 /**
  * From the scene to bytes: drawn as linear light with four samples a pixel, which are averaged as light, and only then tone
  * mapped, so that edges are as bright as what they are made of.
@@ -63,7 +67,7 @@ export class Capture {
     this.#renderer.setRenderTarget(this.#picture!);
     this.#renderer.render(this.#screen, this.#camera);
     const pixels = new Uint8Array(4 * width * height);
-    this.#renderer.readRenderTargetPixels(this.#picture!, 0, 0, width, height, pixels);
+    this.#read(this.#picture!, pixels);
     return pixels;
   }
 
@@ -77,9 +81,19 @@ export class Capture {
     this.#renderer.render(this.#screen, this.#camera);
     this.#develop.uniforms.raw!.value = false;
     const pixels = new Float32Array(4 * width * height);
-    this.#renderer.readRenderTargetPixels(target, 0, 0, width, height, pixels);
+    this.#read(target, pixels);
     target.dispose();
     return pixels;
+  }
+
+  /**
+   * Waits for the GPU. When its process died, nothing is read, and the page hears of it only later: the mark is then still
+   * there.
+   */
+  #read(target: WebGLRenderTarget, pixels: Uint8Array | Float32Array): void {
+    pixels.fill(UNREAD, 0, MARKED);
+    this.#renderer.readRenderTargetPixels(target, 0, 0, target.width, target.height, pixels);
+    if (pixels.subarray(0, MARKED).every(value => value === UNREAD)) throw new Error('the GPU gave no pixels');
   }
 }
 

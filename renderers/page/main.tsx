@@ -93,10 +93,10 @@ class Page {
     } finally {
       loaded.release();
     }
-    if (Page.lost) throw new Error('the WebGL context was lost');
     const drawn = performance.now();
     const response = await fetch(`frames/${number}`, { method: 'POST', body: pixels });
     if (!response.ok) throw new Error(`frames/${number}: ${response.status}`);
+    if (Page.lost || this.#renderer.getContext().isContextLost()) throw new Error('the WebGL context was lost');
     return { load: ready - began, draw: drawn - ready, send: performance.now() - drawn };
   }
 
