@@ -240,6 +240,7 @@ function drawMap(rng: Rng, options: MaterialMapsOptions, map: 'height' | 'roughn
   const stretched = isHeight || !chance(rng, options.asIsProbability);
   const low = chance(rng, options.randomLowProbability) ? drawLevel(rng) : 0;
   const high = chance(rng, options.randomHighProbability) ? drawLevel(rng) : 255;
+  // The two are drawn independently; the smaller is the lower end.
   const ends = [Math.min(low, high), Math.max(low, high)] as const;
   const floored = chance(rng, isHeight ? options.heightFloorProbability : options.floorProbability);
   return {
