@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { inflateSync } from 'node:zlib';
 import { InputFault } from '../faults.ts';
 import { checkPanoramaSize, checkPrimaries, type DecodedPanorama } from './decoded.ts';
@@ -10,33 +11,47 @@ import { checkPanoramaSize, checkPrimaries, type DecodedPanorama } from './decod
  * chunk is there once and whole, and that it unpacks to no more than it should.
  * @throws InputFault for other files, deep, multi-part and mip-mapped ones, other channels, truncated or damaged data, and sizes
  *   that {@link checkPanoramaSize} refuses.
+ * @param seconds that a picture of so many pixels may take.
  */
-export async function decodeOpenExr(bytes: Uint8Array, maxPixels: number): Promise<DecodedPanorama> {
-  const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const { attributes, end } = readHeader(file);
+export async function decodeOpenExr(
+  bytes: Uint8Array,
+  maxPixels: number,
+  seconds = secondsAllowed,
+): Promise<DecodedPanorama> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const { attributes, end } = readHeader(view);
   const layout = layoutOf(attributes, maxPixels);
-  const chunks = checkChunks(bytes, file, end + 8 * layout.chunks, layout);
+  const chunks = checkChunks(bytes, view, end + 8 * layout.chunks, layout);
   // Loaded by the workers that meet an EXR, not by all.
   const { EXRLoader } = await import('three/examples/jsm/loaders/EXRLoader.js');
   const { FloatType } = await import('three');
   const loader = new EXRLoader().setDataType(FloatType);
+  const { width, height, compression } = layout;
+  const file = withoutOtherAttributes(bytes, attributes, layout.chunks, chunks);
   let texels: Float32Array;
   try {
-    texels = loader.parse(withoutOtherAttributes(bytes, attributes, layout.chunks, chunks)).data as Float32Array;
+    texels = withinTime(() => loader.parse(file).data as Float32Array, seconds(width * height));
   } catch (error) {
     throw new InputFault(`the pixels are damaged: ${(error as Error).message}`);
   }
-  const { width, height, compression } = layout;
   return { width, height, data: rgbFromTheTop(texels, width, height), format: 'exr', compression: compression.name };
 }
 
-/** A header's attribute, and where its bytes lie. */
-interface Attribute {
-  readonly name: string;
-  readonly type: string;
-  readonly value: DataView;
+/**
+ * Some fifty times what a file takes. Without it the loader would go round for ever where damaged Huffman codes (PIZ, DWAB)
+ * give more values than there is room for.
+ */
+function secondsAllowed(pixels: number): number {
+  return 30 + pixels * 50e-6;
 }
-type Attributes = ReadonlyMap<string, Attribute>;
+
+/** Runs a function and ends it, with an error, when it takes too long: `vm` has the only such stop within a thread. */
+function withinTime<T>(work: () => T, seconds: number): T {
+  return runInNewContext('work()', { work }, { timeout: Math.ceil(1000 * seconds) });
+}
+
+/** The bytes of a header's attributes, by name. */
+type Attributes = ReadonlyMap<string, DataView>;
 
 const MAGIC = 0x01312f76;
 const TILED = 0x02;
@@ -54,7 +69,7 @@ function readHeader(file: DataView): { attributes: Attributes; end: number } {
   if (flags & DEEP) throw new InputFault('deep OpenEXR files are not supported');
   if (flags & MULTI_PART) throw new InputFault('OpenEXR files of several parts are not supported');
   if (flags & ~(TILED | LONG_NAMES)) throw new InputFault(`unknown OpenEXR flags 0x${flags.toString(16)}`);
-  const attributes = new Map<string, Attribute>();
+  const attributes = new Map<string, DataView>();
   let at = 8;
   const text = () => {
     let value = '';
@@ -62,11 +77,12 @@ function readHeader(file: DataView): { attributes: Attributes; end: number } {
     return value;
   };
   for (let name = text(); name !== ''; name = text()) {
-    const type = text();
+    // Its type, which goes without saying.
+    text();
     if (at + 4 > file.byteLength) throw endsInHeader();
     const size = file.getUint32(at, true);
     if (at + 4 + size > file.byteLength) throw endsInHeader();
-    attributes.set(name, { name, type, value: new DataView(file.buffer, file.byteOffset + at + 4, size) });
+    attributes.set(name, new DataView(file.buffer, file.byteOffset + at + 4, size));
     at += 4 + size;
   }
   if (Boolean(flags & TILED) !== attributes.has('tiles')) {
@@ -134,7 +150,8 @@ function layoutOf(attributes: Attributes, maxPixels: number): Layout {
   const height = bottom - top + 1;
   if (!(width > 0 && height > 0)) throw new InputFault(`expected a picture, got ${width}×${height} pixels`);
   checkPanoramaSize(width, height, maxPixels);
-  if (attributes.get('envmap')?.value.getUint8(0) === 1) throw new InputFault('cube maps are not supported');
+  if (attributes.has('envmap') && numbers(attributes, 'envmap', 1, 'getUint8')[0] === 1)
+    throw new InputFault('cube maps are not supported');
   if (attributes.has('chromaticities')) checkPrimaries(numbers(attributes, 'chromaticities', 8, 'getFloat32'));
   const [number] = numbers(attributes, 'compression', 1, 'getUint8') as [number];
   const compression = COMPRESSIONS[number];
@@ -148,7 +165,7 @@ function layoutOf(attributes: Attributes, maxPixels: number): Layout {
 
 /** Numbers of an attribute. @throws InputFault when it is missing or shorter. */
 function numbers(attributes: Attributes, name: string, count: number, read: 'getInt32' | 'getFloat32' | 'getUint8') {
-  const value = attributes.get(name)?.value;
+  const value = attributes.get(name);
   const size = read === 'getUint8' ? 1 : 4;
   if (!value || value.byteLength < count * size) throw new InputFault(`the OpenEXR header has no ${name}`);
   return Array.from({ length: count }, (_, i) => value[read](i * size, true));
@@ -156,7 +173,7 @@ function numbers(attributes: Attributes, name: string, count: number, read: 'get
 
 function tileSize(attributes: Attributes): [number, number] {
   const [width, height] = numbers(attributes, 'tiles', 2, 'getInt32') as [number, number];
-  const { value } = attributes.get('tiles')!;
+  const value = attributes.get('tiles')!;
   if (!(width > 0 && height > 0) || value.byteLength < 9) throw new InputFault('expected a size of tiles');
   if ((value.getUint8(8) & 15) !== 0) throw new InputFault('OpenEXR files of several levels are not supported');
   return [width, height];
@@ -164,7 +181,7 @@ function tileSize(attributes: Attributes): [number, number] {
 
 /** @returns bytes of a pixel in the file. @throws InputFault where there is no light, or not in a form the loader reads right. */
 function checkChannels(attributes: Attributes): number {
-  const value = attributes.get('channels')?.value;
+  const value = attributes.get('channels');
   if (!value?.byteLength) throw new InputFault('the OpenEXR header has no channels');
   const types = new Map<string, number>();
   let bytesPerPixel = 0;
@@ -273,8 +290,13 @@ function checkDwaChunk(data: Uint8Array, chunk: number, whole: number): void {
   }
 }
 
-/** The attributes that the loader needs: it writes a line on the console for each that it does not know. */
-const NEEDED = ['channels', 'compression', 'dataWindow', 'displayWindow', 'lineOrder', 'tiles'];
+/** The attributes that the loader needs, with their types: it writes a line on the console for each that it does not know. */
+const NEEDED = {
+  channels: 'chlist',
+  compression: 'compression',
+  dataWindow: 'box2i',
+  tiles: 'tiledesc',
+};
 
 /** The file as it would be without comments and the like: a header, a table of offsets that the loader skips, the chunks. */
 function withoutOtherAttributes(
@@ -283,8 +305,9 @@ function withoutOtherAttributes(
   chunkCount: number,
   chunks: Uint8Array,
 ): ArrayBuffer {
-  const needed = NEEDED.flatMap(name => attributes.get(name) ?? []);
-  const header = needed.flatMap(({ name, type, value }) => {
+  const header = Object.entries(NEEDED).flatMap(([name, type]) => {
+    const value = attributes.get(name);
+    if (!value) return [];
     const size = Buffer.alloc(4);
     size.writeUInt32LE(value.byteLength);
     const content = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);

@@ -118,6 +118,12 @@ describe('decodeOpenExr', () => {
     }
   });
 
+  it('ends where the loader would not, on damaged Huffman codes', async () => {
+    const damaged = await fixture('dwab');
+    damaged[1222] = 0o23;
+    await expect(decodeOpenExr(damaged, MANY, () => 1)).rejects.toThrow(/damaged: .*timed out/);
+  });
+
   it('refuses changed data that it can tell: check sums, twice the same chunk', async () => {
     const changed = exrFile(64, 32, marked, { compression: 'ZIP' });
     changed[changed.length - 20]! ^= 1;
