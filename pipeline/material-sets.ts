@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
+import type { Rgb } from '../extractors/hue.ts';
 import type { GreyImage, RgbImage } from '../extractors/image.ts';
 import type { MapName, MaterialMaps } from '../extractors/pbr-maps.ts';
 import { correlateNormals, normalsFromHeight } from '../extractors/relief.ts';
@@ -70,7 +71,7 @@ export interface MaterialSet {
   readonly made: Extract<MaterialLabel['made'], { kind: 'imported' }>;
 }
 
-/** What stands for a map that a set lacks: flat, fully rough or smooth to the half (Blender's own default), no metal. */
+/** What stands for a map that a set lacks: flat, half rough (as Blender's own default), no metal. Levels, 0–255. */
 const NEUTRAL = { height: 0, roughness: 128, metallic: 0, normal: 128 } as const;
 
 /** Strength of normals that are made from a height map: the mean of the published draws, 16·u₁·u₂. */
@@ -90,62 +91,21 @@ type ImportedMaps = MaterialSet['made']['maps'];
  * @param longSide maps are shrunk to this longer side, pixels. @throws InputFault naming the map that cannot be used.
  */
 export async function readMaterialSet(path: string, longSide: number, maxPixels: number): Promise<MaterialSet> {
-  const folder = dirname(path);
-  const names = await readdir(folder).catch(error => {
+  const names = await readdir(dirname(path)).catch(error => {
     throw asInputFault(error, 'cannot read its folder');
   });
   const { asset, files } = setFiles(basename(path), names);
-  const from: ImportedMaps = { color: { kind: 'file', file: basename(path), channel: null } };
   const color = await decodeMap(path, longSide, maxPixels, false);
-  const read = async (file: string): Promise<RgbImage> => {
-    try {
-      return await decodeMap(join(folder, file), color, maxPixels, true);
-    } catch (error) {
-      throw error instanceof InputFault ? new InputFault(`${file}: ${error.message}`) : error;
-    }
-  };
-  const packed = files.packed === undefined ? undefined : await read(files.packed);
-  const scalar = async (map: ScalarMap, packedChannel?: 'r' | 'g' | 'b'): Promise<GreyImage | undefined> => {
-    const file = files[map];
-    if (file !== undefined) {
-      from[map] = { kind: 'file', file, channel: null };
-      return channelOf(await read(file), 'r');
-    }
-    if (!packed || !packedChannel) return undefined;
-    from[map] = { kind: 'file', file: files.packed!, channel: packedChannel };
-    return channelOf(packed, packedChannel);
-  };
-  const neutral = (map: 'height' | 'roughness' | 'metallic'): GreyImage => {
-    from[map] = { kind: 'neutral', level: NEUTRAL[map] };
-    return constant(color, NEUTRAL[map]);
-  };
-  const opacityFromAlpha = async (): Promise<GreyImage | undefined> => {
-    const alpha = await decodeAlpha(path, color, maxPixels);
-    if (alpha) from.opacity = { kind: 'file', file: basename(path), channel: 'alpha' };
-    return alpha;
-  };
-  const ownHeight = await scalar('height');
-  const height = ownHeight ?? neutral('height');
-  const roughness = (await scalar('roughness', 'g')) ?? neutral('roughness');
-  const metallic = (await scalar('metallic', 'b')) ?? neutral('metallic');
-  const occlusion = await scalar('occlusion', 'r');
-  const opacity = (await scalar('opacity')) ?? (await opacityFromAlpha());
-  const transmission = await scalar('transmission');
-  const normalFile = files.normalUp ?? files.normalDown ?? files.normal;
-  let normals: MaterialSet['made']['normals'] = null;
-  let normal: RgbImage;
-  if (normalFile !== undefined) {
-    from.normal = { kind: 'file', file: normalFile, channel: null };
-    const found = await read(normalFile);
-    normals = tellNormals(files, found, ownHeight);
-    normal = unitNormals(found, normals.from === '-Y');
-  } else if (ownHeight) {
-    from.normal = { kind: 'from-height', strength: NORMAL_STRENGTH };
-    normal = normalsFromHeight({ ...ownHeight, white: 255 }, NORMAL_STRENGTH);
-  } else {
-    from.normal = { kind: 'neutral', level: NEUTRAL.normal };
-    normal = normalsFromHeight({ ...height, white: 255 }, 0);
-  }
+  const set = new SetReader(dirname(path), files, color, maxPixels);
+  set.from.color = { kind: 'file', file: basename(path), channel: null };
+  const ownHeight = await set.map('height');
+  const height = ownHeight ?? set.neutral('height');
+  const roughness = (await set.map('roughness', 'g')) ?? set.neutral('roughness');
+  const metallic = (await set.map('metallic', 'b')) ?? set.neutral('metallic');
+  const occlusion = await set.map('occlusion', 'r');
+  const opacity = (await set.map('opacity')) ?? (await set.alpha(path));
+  const transmission = await set.map('transmission');
+  const { normal, normals } = await set.normals(ownHeight);
   return {
     asset,
     maps: {
@@ -158,10 +118,81 @@ export async function readMaterialSet(path: string, longSide: number, maxPixels:
       ...(opacity && { opacity }),
       ...(transmission && { transmission }),
     },
-    made: { kind: 'imported', maps: from, normals },
+    made: { kind: 'imported', maps: set.from, normals },
   };
 }
-type ScalarMap = Exclude<MapName, 'color' | 'normal'>;
+
+/** Reads the maps of a set one by one and keeps account of where each came from. */
+class SetReader {
+  readonly from: ImportedMaps = {};
+  readonly #folder: string;
+  readonly #files: SetFiles;
+  readonly #size: Size;
+  readonly #maxPixels: number;
+  #packed: Promise<RgbImage> | undefined;
+
+  /** @param size of the colour map, which all others are brought to. */
+  constructor(folder: string, files: SetFiles, size: Size, maxPixels: number) {
+    this.#folder = folder;
+    this.#files = files;
+    this.#size = size;
+    this.#maxPixels = maxPixels;
+  }
+
+  /** A map of its own file, or else from a channel of the packed one; undefined when the set has neither. */
+  async map(map: GreyMap, packedChannel?: Rgb): Promise<GreyImage | undefined> {
+    const { [map]: file, packed } = this.#files;
+    if (file !== undefined) {
+      this.from[map] = { kind: 'file', file, channel: null };
+      return channelOf(await this.#read(file), 'r');
+    }
+    if (packed === undefined || packedChannel === undefined) return undefined;
+    this.from[map] = { kind: 'file', file: packed, channel: packedChannel };
+    this.#packed ??= this.#read(packed);
+    return channelOf(await this.#packed, packedChannel);
+  }
+
+  /** What stands for a map that is missing. */
+  neutral(map: 'height' | 'roughness' | 'metallic'): GreyImage {
+    const level = NEUTRAL[map];
+    this.from[map] = { kind: 'neutral', level };
+    const { width, height } = this.#size;
+    return { width, height, data: new Uint8Array(width * height).fill(level) };
+  }
+
+  /** Opacity from the alpha of the colour map, where it has one that says anything. */
+  async alpha(colorPath: string): Promise<GreyImage | undefined> {
+    const alpha = await decodeAlpha(colorPath, this.#size, this.#maxPixels);
+    if (alpha) this.from.opacity = { kind: 'file', file: basename(colorPath), channel: 'alpha' };
+    return alpha;
+  }
+
+  /** The set's normals, pointing +Y; else those of its height; else flat ones. */
+  async normals(height: GreyImage | undefined): Promise<{ normal: RgbImage; normals: MaterialSet['made']['normals'] }> {
+    const file = this.#files.normalUp ?? this.#files.normalDown ?? this.#files.normal;
+    if (file !== undefined) {
+      this.from.normal = { kind: 'file', file, channel: null };
+      const found = await this.#read(file);
+      const normals = tellNormals(this.#files, found, height);
+      return { normal: unitNormals(found, normals.from === '-Y'), normals };
+    }
+    this.from.normal = height
+      ? { kind: 'from-height', strength: NORMAL_STRENGTH }
+      : { kind: 'neutral', level: NEUTRAL.normal };
+    const { width, height: rows } = this.#size;
+    const data = height?.data ?? new Uint8Array(width * rows);
+    return { normal: normalsFromHeight({ width, height: rows, data, white: 255 }, NORMAL_STRENGTH), normals: null };
+  }
+
+  async #read(file: string): Promise<RgbImage> {
+    try {
+      return await decodeMap(join(this.#folder, file), this.#size, this.#maxPixels, true);
+    } catch (error) {
+      throw error instanceof InputFault ? new InputFault(`${file}: ${error.message}`) : error;
+    }
+  }
+}
+type GreyMap = Exclude<MapName, 'color' | 'normal'>;
 
 /**
  * Which way the normals of a set point: as its name says, else as its height map tells, else up, as most do.
@@ -244,12 +275,8 @@ function rawPixels(image: Sharp) {
     });
 }
 
-function channelOf({ width, height, data }: RgbImage, channel: 'r' | 'g' | 'b'): GreyImage {
+function channelOf({ width, height, data }: RgbImage, channel: Rgb): GreyImage {
   const values = new Uint8Array(width * height);
   for (let i = 0, p = 'rgb'.indexOf(channel); i < values.length; i++, p += 3) values[i] = data[p]!;
   return { width, height, data: values };
-}
-
-function constant({ width, height }: Size, level: number): GreyImage {
-  return { width, height, data: new Uint8Array(width * height).fill(level) };
 }
