@@ -124,20 +124,22 @@ function boxOf(positions: Float64Array, indices: Uint32Array): Box {
 const equalBoxes = (a: Box, b: Box) => a.side === b.side && a.center.every((value, axis) => value === b.center[axis]);
 
 /** Whether a triangle is more than a line or a point, whatever its size. */
-function hasArea(positions: Float64Array, a: number, b: number, c: number): boolean {
-  const edge = (to: number, axis: number) => positions[to * 3 + axis]! - positions[a * 3 + axis]!;
-  const [ux, uy, uz, vx, vy, vz] = [edge(b, 0), edge(b, 1), edge(b, 2), edge(c, 0), edge(c, 1), edge(c, 2)];
+function hasArea(p: Float64Array, a: number, b: number, c: number): boolean {
+  const [x, y, z] = [p[a * 3]!, p[a * 3 + 1]!, p[a * 3 + 2]!];
+  const [ux, uy, uz] = [p[b * 3]! - x, p[b * 3 + 1]! - y, p[b * 3 + 2]! - z];
+  const [vx, vy, vz] = [p[c * 3]! - x, p[c * 3 + 1]! - y, p[c * 3 + 2]! - z];
   const longest = Math.max(Math.abs(ux), Math.abs(uy), Math.abs(uz), Math.abs(vx), Math.abs(vy), Math.abs(vz));
   // Relative to the longest edge before anything is multiplied, so that no product over- or underflows.
-  const part = (p: number, q: number, r: number, s: number) =>
-    (p / longest) * (q / longest) - (r / longest) * (s / longest);
-  const [x, y, z] = [part(uy, vz, uz, vy), part(uz, vx, ux, vz), part(ux, vy, uy, vx)];
-  return x * x + y * y + z * z > MIN_HEIGHT * MIN_HEIGHT;
+  const nx = (uy / longest) * (vz / longest) - (uz / longest) * (vy / longest);
+  const ny = (uz / longest) * (vx / longest) - (ux / longest) * (vz / longest);
+  const nz = (ux / longest) * (vy / longest) - (uy / longest) * (vx / longest);
+  return nx * nx + ny * ny + nz * nz > MIN_HEIGHT * MIN_HEIGHT;
 }
 
-function hasAreaOnGrid(steps: Int16Array, a: number, b: number, c: number): boolean {
-  const edge = (to: number, axis: number) => steps[to * 3 + axis]! - steps[a * 3 + axis]!;
-  const [ux, uy, uz, vx, vy, vz] = [edge(b, 0), edge(b, 1), edge(b, 2), edge(c, 0), edge(c, 1), edge(c, 2)];
+function hasAreaOnGrid(s: Int16Array, a: number, b: number, c: number): boolean {
+  const [x, y, z] = [s[a * 3]!, s[a * 3 + 1]!, s[a * 3 + 2]!];
+  const [ux, uy, uz] = [s[b * 3]! - x, s[b * 3 + 1]! - y, s[b * 3 + 2]! - z];
+  const [vx, vy, vz] = [s[c * 3]! - x, s[c * 3 + 1]! - y, s[c * 3 + 2]! - z];
   // Whole numbers below 2^53: exact.
   return uy * vz !== uz * vy || uz * vx !== ux * vz || ux * vy !== uy * vx;
 }

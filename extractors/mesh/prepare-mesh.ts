@@ -70,7 +70,7 @@ function tidy(raw: RawMesh, gridSteps: number, creaseAngle: number): TidyMesh {
   const { steps, indices, placement, removed } = placeOnGrid(raw, gridSteps);
   const { numbers, first } = numberRows(steps, 3);
   const points = new Int16Array(first.length * 3);
-  for (const [i, v] of first.entries()) points.set(steps.subarray(v * 3, v * 3 + 3), i * 3);
+  for (let i = 0; i < points.length; i++) points[i] = steps[first[Math.floor(i / 3)]! * 3 + (i % 3)]!;
   const all = indices.map(v => numbers[v]!);
   const chosen = firstOfEach(all);
   const corners = new Uint32Array(chosen.length * 3);
@@ -78,8 +78,7 @@ function tidy(raw: RawMesh, gridSteps: number, creaseAngle: number): TidyMesh {
   for (let corner = 0; corner < corners.length; corner++) {
     const from = chosen[Math.floor(corner / 3)]! * 3 + (corner % 3);
     corners[corner] = all[from]!;
-    const v = indices[from]! * 3;
-    given.set(raw.normals.subarray(v, v + 3), corner * 3);
+    for (let axis = 0; axis < 3; axis++) given[corner * 3 + axis] = raw.normals[indices[from]! * 3 + axis]!;
   }
   const { normals, made } = cornerNormals({ points, corners }, given, creaseAngle);
   return {
@@ -96,7 +95,12 @@ function tidy(raw: RawMesh, gridSteps: number, creaseAngle: number): TidyMesh {
  */
 function firstOfEach(corners: Uint32Array): Uint32Array {
   const sorted = new Int32Array(corners);
-  for (let i = 0; i < sorted.length; i += 3) sorted.subarray(i, i + 3).sort();
+  for (let i = 0; i < sorted.length; i += 3) {
+    const [a, b, c] = [sorted[i]!, sorted[i + 1]!, sorted[i + 2]!];
+    sorted[i] = Math.min(a, b, c);
+    sorted[i + 2] = Math.max(a, b, c);
+    sorted[i + 1] = a + b + c - sorted[i]! - sorted[i + 2]!;
+  }
   return numberRows(sorted, 3).first;
 }
 
@@ -117,10 +121,10 @@ function weldCorners(
   const { numbers: indices, first } = numberRows(rows, 4);
   const positions = new Float32Array(first.length * 3);
   const normals = new Float32Array(first.length * 3);
-  for (const [vertex, corner] of first.entries()) {
-    const point = corners[corner]! * 3;
-    for (let axis = 0; axis < 3; axis++) positions[vertex * 3 + axis] = points[point + axis]! / gridSteps;
-    normals.set(cornerNormals.subarray(corner * 3, corner * 3 + 3), vertex * 3);
+  for (let i = 0; i < positions.length; i++) {
+    const [corner, axis] = [first[Math.floor(i / 3)]!, i % 3];
+    positions[i] = points[corners[corner]! * 3 + axis]! / gridSteps;
+    normals[i] = cornerNormals[corner * 3 + axis]!;
   }
   return { positions, normals, indices };
 }
@@ -139,7 +143,7 @@ async function orderForVertexCache({ positions, normals, indices }: TriangleMesh
   const [places, vertices] = MeshoptEncoder.reorderMesh(ordered, true, false);
   const moved = (values: Float32Array) => {
     const result = new Float32Array(vertices * 3);
-    for (const [vertex, place] of places.entries()) result.set(values.subarray(vertex * 3, vertex * 3 + 3), place * 3);
+    for (let i = 0; i < values.length; i++) result[places[Math.floor(i / 3)]! * 3 + (i % 3)] = values[i]!;
     return result;
   };
   return { positions: moved(positions), normals: moved(normals), indices: ordered };

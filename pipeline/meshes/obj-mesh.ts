@@ -26,9 +26,7 @@ export function decodeObj(bytes: Buffer): { mesh: RawMesh; dropped: string[] } {
         const polygon = words.slice(1).map(word => corners.number(word, line));
         // Blender writes loose edges as faces of two vertices.
         if (polygon.length < 3) dropped.add('lines');
-        for (const corner of triangulate(polygon.length, (i, axis) => corners.coordinate(polygon[i]!, axis))) {
-          indices.push(polygon[corner]!);
-        }
+        for (const corner of triangulate(corners.positionsOf(polygon))) indices.push(polygon[corner]!);
         checkTriangles(indices.length / 3);
         break;
       }
@@ -93,9 +91,14 @@ class ObjVertices {
     return number;
   }
 
-  /** Of a vertex, along an axis. */
-  coordinate(vertex: number, axis: number): number {
-    return this.#positions.at(this.#pairs.at(vertex * 2) * 3 + axis);
+  /** x, y, z of each of these vertices. */
+  positionsOf(vertices: readonly number[]): Float64Array {
+    const positions = new Float64Array(vertices.length * 3);
+    for (let i = 0; i < positions.length; i++) {
+      const vertex = vertices[Math.floor(i / 3)]!;
+      positions[i] = this.#positions.at(this.#pairs.at(vertex * 2) * 3 + (i % 3));
+    }
+    return positions;
   }
 
   arrays(): Pick<RawMesh, 'positions' | 'normals'> {

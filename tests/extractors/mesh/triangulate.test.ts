@@ -3,7 +3,7 @@ import { triangulate } from '../../../extractors/mesh/triangulate.ts';
 
 type Point = readonly [number, number, number];
 
-const cut = (points: readonly Point[]) => triangulate(points.length, (corner, axis) => points[corner]![axis]!);
+const cut = (points: readonly Point[]) => triangulate(Float64Array.from(points.flat()));
 
 /** Area of each triangle as seen from above; negative for one that is wound the other way. */
 function areas(points: readonly Point[]): number[] {
