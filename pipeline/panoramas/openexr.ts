@@ -32,7 +32,7 @@ export async function decodeOpenExr(
   try {
     texels = withinTime(() => loader.parse(file).data as Float32Array, seconds(width * height));
   } catch (error) {
-    throw new InputFault(`the pixels are damaged: ${(error as Error).message}`);
+    throw damage('the pixels are damaged', error);
   }
   return { width, height, data: rgbFromTheTop(texels, width, height), format: 'exr', compression: compression.name };
 }
@@ -48,6 +48,12 @@ function secondsAllowed(pixels: number): number {
 /** Runs a function and ends it, with an error, when it takes too long: `vm` has the only such stop within a thread. */
 function withinTime<T>(work: () => T, seconds: number): T {
   return runInNewContext('work()', { work }, { timeout: Math.ceil(1000 * seconds) });
+}
+
+/** An error of unpacking as a fault of the file; one for want of memory is none, and stays as it is. */
+function damage(what: string, error: unknown): unknown {
+  const { message } = error as Error;
+  return /allocation|memory/i.test(message) ? error : new InputFault(`${what}: ${message}`);
 }
 
 /** The bytes of a header's attributes, by name. */
@@ -262,7 +268,7 @@ function inflatedLength(data: Uint8Array, chunk: number, limit: number): number 
   try {
     return inflateSync(data, { maxOutputLength: limit }).length;
   } catch (error) {
-    throw new InputFault(`chunk ${chunk} does not unpack: ${(error as Error).message}`);
+    throw damage(`chunk ${chunk} does not unpack`, error);
   }
 }
 

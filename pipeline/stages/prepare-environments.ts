@@ -25,7 +25,7 @@ export const prepareEnvironments: Stage<ImportTask> = {
   async estimate({ configuration, index }) {
     const samples = (await index('environment-files')).facts.files;
     const shards = Math.ceil(samples / shardFiles(configuration));
-    return { samples, shards, bytesPerSample: 1_250_000, secondsPerSample: 0.4 };
+    return { samples, shards, bytesPerSample: 1_160_000, secondsPerSample: 0.4 };
   },
 
   async shardCount({ configuration, index }) {
