@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -7,5 +9,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxWorkers: 2,
+    // Not the user's own; kept from one run to the next, since prefiltered light takes a second each.
+    env: { SHAPEMILL_CACHE: join(tmpdir(), 'shapemill-test-cache') },
   },
 });

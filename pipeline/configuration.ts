@@ -283,7 +283,7 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
   return {
     recipe: name,
     seed: given.seed ?? 1,
-    subsets: SUBSETS.filter(subset => (given.subsets ?? ['shapes2d', 'textures2d']).includes(subset)),
+    subsets: SUBSETS.filter(subset => !given.subsets || given.subsets.includes(subset)),
     shapes,
     textures,
     shapes2dImages: given['shapes2d-images'] ?? instances(RELEASED.shapes2d, groups.shapes2d.variations),

@@ -6,9 +6,11 @@ import { importMaterials } from './stages/import-materials.ts';
 import { importShapes } from './stages/import-shapes.ts';
 import { importTextures } from './stages/import-textures.ts';
 import { makeMaterials } from './stages/make-materials.ts';
+import { materials3d } from './stages/materials3d.ts';
 import { prepareEnvironments } from './stages/prepare-environments.ts';
 import { prepareMeshes } from './stages/prepare-meshes.ts';
 import { shapes2d } from './stages/shapes2d.ts';
+import { shapes3d } from './stages/shapes3d.ts';
 import { textures2d } from './stages/textures2d.ts';
 
 /** Every stage by name. */
@@ -23,4 +25,6 @@ export const STAGES: Readonly<Record<StageName, Stage>> = {
   'prepare-meshes': prepareMeshes,
   shapes2d,
   textures2d,
-} as Partial<Record<StageName, Stage>> as Record<StageName, Stage>;
+  shapes3d,
+  materials3d,
+};

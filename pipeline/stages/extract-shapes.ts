@@ -1,4 +1,5 @@
 import type { Box, RgbImage } from '../../extractors/image.ts';
+import { ImageTooLarge } from '../../extractors/kernel/channel-masks.ts';
 import { drawTries, findNaturalShape, type NaturalShape } from '../../extractors/natural-shape.ts';
 import { overlap, type PlacedMask } from '../../extractors/overlap.ts';
 import { chance, integer, logUniform, uniform } from '../../sampling/distributions.ts';
@@ -46,7 +47,7 @@ async function shareWithWindows(photos: PhotoIndex, { maxPixels, naturalShapes }
   let large = 0;
   for (const { path } of probed) {
     const photo = await openPhoto(path, maxPixels).catch(error => {
-      if (!(error instanceof InputFault)) throw error;
+      if (!(error instanceof InputFault || error instanceof ImageTooLarge)) throw error;
     });
     if (photo && isLargeEnough(photo, naturalShapes)) large++;
   }
@@ -90,7 +91,7 @@ export const extractShapes: Stage<PhotoLook> = {
       const item = await lookForShape(file, round, earlier, configuration, counts);
       return bankResult('shapes', item ? [item] : [], { faults: [], counts });
     } catch (error) {
-      if (!(error instanceof InputFault)) throw error;
+      if (!(error instanceof InputFault || error instanceof ImageTooLarge)) throw error;
       return bankResult('shapes', [], { faults: [{ item: file.path, reason: error.message }], counts });
     }
   },

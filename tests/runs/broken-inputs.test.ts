@@ -121,7 +121,10 @@ describe('photos of odd sizes', () => {
     await noise(10, 20_000).png().toFile(join(photos, 'column.png'));
     const run = join(scratch, 'run-odd');
     // The default rules, not those of the small recipe.
-    const { stdout } = await generate(['--photos', photos, '--shapes', '1', '--out', run], 3);
+    const { stdout } = await generate(
+      ['--photos', photos, '--shapes', '1', '--subsets', 'shapes2d', 'textures2d', '--out', run],
+      3,
+    );
     expect(stdout).toMatch(/natural shapes +0 of 1 /);
     const sidecars = Object.values(await sidecarsOf(run));
     expect(sidecars.flatMap(({ faults }) => faults)).toEqual([]);

@@ -44,6 +44,7 @@ export function nameInSplit(folder: string, name: string, split: Split): string 
 
 /** A recipe for small photos: small images, pairs, shards of four, a second and third round of windows. */
 export const SMALL = {
+  subsets: ['shapes2d', 'textures2d'],
   shapes: 7,
   textures: 30,
   'shapes2d-images': 20,

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Sample3dLabel, sample3dLabelSchema } from '../../pipeline/labels.ts';
+import { generate, scratchFolder, start } from './command.ts';
+import { writePhotos, writeRecipe } from './photo-folder.ts';
+import { labelsIn } from './shard-files.ts';
+
+/** Whole runs that draw 3D scenes from the starter meshes and panoramas, in a real browser. */
+const scratch = scratchFolder();
+let inputs: string[];
+let whole: string;
+
+const SMALL_3D = {
+  subsets: ['shapes3d', 'materials3d'],
+  shapes: 4,
+  textures: 30,
+  materials: 24,
+  'shapes3d-images': 12,
+  'materials3d-images': 12,
+  shapes3d: { variations: 2, size: 64 },
+  materials3d: { variations: 2, size: 64 },
+};
+
+beforeAll(async () => {
+  const recipe = await writeRecipe(join(scratch, 'three-d.json'), SMALL_3D);
+  inputs = ['--photos', await writePhotos(scratch), '--recipe', recipe];
+  whole = join(scratch, 'whole');
+  await generate([...inputs, '--out', whole]);
+});
+
+/** Labels of all 3D samples of a run, each checked against its schema. */
+async function labels(run: string): Promise<Sample3dLabel[]> {
+  const all = [...(await labelsIn(run, 'shapes3d/')), ...(await labelsIn(run, 'materials3d/'))];
+  return all.map(label => sample3dLabelSchema.parse(label));
+}
+
+const scenesOf = (all: Sample3dLabel[]) => all.map(({ key, scene, split }) => ({ key, scene, split }));
+
+describe('a run with 3D scenes', () => {
+  it('makes whole instances in all splits, each with picture, mask and label', async () => {
+    const all = await labels(whole);
+    expect(all).toHaveLength(24);
+    expect(new Set(all.map(({ split }) => split))).toEqual(new Set(['train', 'val', 'test']));
+    for (const { facts, sources, subset, instance, scene } of all) {
+      expect(facts.coverage).toBeGreaterThan(subset === 'shapes3d' ? 0.02 : 0.03);
+      expect(sources.map(({ role }) => role)).toEqual(expect.arrayContaining(['object', 'material', 'environment']));
+      expect(instance.id).toBe(subset === 'shapes3d' ? scene.object.id : scene.material.id);
+    }
+    const { renderers } = JSON.parse(await readFile(join(whole, 'run.json'), 'utf8'));
+    expect(renderers).toHaveLength(1);
+  });
+
+  it('has the same scenes on one worker and one page', async () => {
+    const run = join(scratch, 'one');
+    await generate([...inputs, '--out', run, '--workers', '1', '--pages', '1']);
+    expect(scenesOf(await labels(run))).toEqual(scenesOf(await labels(whole)));
+  });
+
+  it('continues after kill -9 to the same scenes', async () => {
+    const run = join(scratch, 'killed');
+    for (const seconds of [4, 9]) {
+      const { child, ended } = start(['generate', ...inputs, '--out', run]);
+      await Promise.race([sleep(1000 * seconds), ended]);
+      child.kill('SIGKILL');
+      await ended;
+    }
+    await generate([...inputs, '--out', run]);
+    expect(scenesOf(await labels(run))).toEqual(scenesOf(await labels(whole)));
+  });
+
+  it('refuses a software renderer where a graphics card is required, and a browser that is none', async () => {
+    const run = join(scratch, 'refused');
+    const { stderr } = await generate([...inputs, '--out', run, '--browser', '/nowhere/chrome'], 2);
+    expect(stderr).toContain('expected a Chrome or Chromium that can be run, got "/nowhere/chrome"');
+    const { renderers } = JSON.parse(await readFile(join(whole, 'run.json'), 'utf8'));
+    if (!/SwiftShader|llvmpipe/.test(renderers[0])) return;
+    const strict = await generate([...inputs, '--out', join(scratch, 'strict'), '--require-gpu'], 2);
+    expect(strict.stderr).toMatch(/--require-gpu: expected a graphics card, got ANGLE/);
+  });
+});
