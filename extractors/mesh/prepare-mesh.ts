@@ -53,10 +53,12 @@ export async function prepareMesh(
     removed = { ...placeOnGrid(raw, gridSteps).removed, duplicate: 0 };
     steps = COARSE_STEPS;
   }
-  let tidied = tidy(raw, steps, creaseAngle);
+  // On the coarse grid a surface is rough, and its edges are no edges of the mesh.
+  const smooth = steps < gridSteps ? 180 : creaseAngle;
+  let tidied = tidy(raw, steps, smooth);
   while (tidied.mesh.indices.length > MAX_SIMPLIFIED * 3) {
     steps /= 2;
-    tidied = tidy(raw, steps, creaseAngle);
+    tidied = tidy(raw, steps, smooth);
   }
   const { madeNormals } = tidied;
   removed ??= tidied.removed;

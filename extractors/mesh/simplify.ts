@@ -2,16 +2,18 @@ import type { SimplifierFlags } from 'meshoptimizer/simplifier';
 import type { TriangleMesh } from './triangle-mesh.ts';
 
 /**
- * How hard to press: first keep what hangs together and drop only what is smaller than the error, then join across creases,
- * too. Both stop early where the topology allows no more.
+ * How hard to press, one after the other until the budget is met. Errors are shares of the mesh's size. First, what shows
+ * least goes, loose pieces smaller than the error too; then edges are collapsed however much it shows, as far as what
+ * hangs together stays so; then across creases, too. Pieces are not dropped up to an error of 1: that is the whole mesh.
  */
-const EFFORTS: readonly SimplifierFlags[][] = [['Prune'], ['Prune', 'Permissive']];
+const EFFORTS: readonly { readonly flags: SimplifierFlags[]; readonly maxError: number }[] = [
+  { flags: ['Prune'], maxError: 0.01 },
+  { flags: [], maxError: 1 },
+  { flags: ['Permissive'], maxError: 1 },
+];
 
 /** How much a turn of the normal counts beside a shift of the surface; the weight that glTF compressors use. */
 const NORMAL_WEIGHTS = [0.5, 0.5, 0.5];
-
-/** As far as it takes: the budget decides, not the error. 1 is the mesh's own size. */
-const MAX_ERROR = 1;
 
 /**
  * Reduces a mesh to at most so many triangles: edges are collapsed where it shows least, creases and normals count (quadric
@@ -23,9 +25,9 @@ export async function simplify(mesh: TriangleMesh, triangles: number): Promise<T
   const { positions, normals } = mesh;
   const target = triangles * 3;
   let indices = mesh.indices;
-  for (const flags of EFFORTS) {
+  for (const { flags, maxError } of EFFORTS) {
     if (indices.length <= target) break;
-    [indices] = MeshoptSimplifier.simplifyWithAttributes(
+    const [fewer] = MeshoptSimplifier.simplifyWithAttributes(
       indices,
       positions,
       3,
@@ -34,13 +36,14 @@ export async function simplify(mesh: TriangleMesh, triangles: number): Promise<T
       NORMAL_WEIGHTS,
       null,
       target,
-      MAX_ERROR,
+      maxError,
       flags,
     );
+    if (fewer.length > 0) indices = fewer;
   }
   if (indices.length > target) {
     // Thousands of loose pieces: vertices are clustered, whatever hangs together.
-    const [clustered] = MeshoptSimplifier.simplifySloppy(indices, positions, 3, null, target, MAX_ERROR);
+    const [clustered] = MeshoptSimplifier.simplifySloppy(indices, positions, 3, null, target, 1);
     indices = clustered.length > 0 ? clustered : indices.slice(0, target);
   }
   return { positions, normals, indices };
