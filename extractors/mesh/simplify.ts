@@ -2,13 +2,14 @@ import type { SimplifierFlags } from 'meshoptimizer/simplifier';
 import type { TriangleMesh } from './triangle-mesh.ts';
 
 /**
- * How hard to press, one after the other until the budget is met. Errors are shares of the mesh's size. First, what shows
- * least goes, loose pieces smaller than the error too; then edges are collapsed however much it shows, as far as what
- * hangs together stays so; then across creases, too. Pieces are not dropped up to an error of 1: that is the whole mesh.
+ * How hard to press, one after the other until the budget is met: within small errors first (shares of the mesh's size; loose
+ * pieces smaller than the error are dropped), and across creases before the rest is bent much, since a mesh with many
+ * creases would otherwise lose its smooth parts. Pieces are not dropped up to an error of 1: that is the whole mesh.
  */
 const EFFORTS: readonly { readonly flags: SimplifierFlags[]; readonly maxError: number }[] = [
-  { flags: ['Prune'], maxError: 0.01 },
-  { flags: [], maxError: 1 },
+  { flags: ['Prune'], maxError: 0.005 },
+  { flags: ['Prune', 'Permissive'], maxError: 0.01 },
+  { flags: ['Prune', 'Permissive'], maxError: 0.03 },
   { flags: ['Permissive'], maxError: 1 },
 ];
 

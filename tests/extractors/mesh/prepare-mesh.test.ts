@@ -3,7 +3,7 @@ import { prepareMesh } from '../../../extractors/mesh/prepare-mesh.ts';
 import type { RawMesh, TriangleMesh } from '../../../extractors/mesh/triangle-mesh.ts';
 import { rng } from '../../../sampling/rng.ts';
 import { dequantizePosition, POSITION_STEPS, quantizePosition } from '../../../scenes/mesh-format.ts';
-import { boxMesh, rawMesh, sphereMesh } from './raw-meshes.ts';
+import { boxMesh, joined, rawMesh, sphereMesh } from './raw-meshes.ts';
 
 const OPTIONS = { triangles: 200_000, creaseAngle: 50 };
 const prepare = (raw: RawMesh, options = OPTIONS) => prepareMesh(raw, options, POSITION_STEPS);
@@ -289,6 +289,16 @@ describe('budget', () => {
       const along = [0, 1, 2].reduce((sum, axis) => sum + 2 * mesh.positions[v + axis]! * mesh.normals[v + axis]!, 0);
       expect(along).toBeGreaterThan(0.8);
     }
+  });
+
+  test('what is smooth does not pay for what has edges', async () => {
+    const row = Array.from({ length: 300 }, (_, i) =>
+      boxMesh([-1 + i / 150, -1.2, -0.1], [-1 + (i + 0.8) / 150, -1.1, 0.1]),
+    );
+    const { mesh } = await prepare(joined([sphereMesh(60), ...row]), { ...OPTIONS, triangles: 5000 });
+    expect(mesh.indices.length / 3).toBeLessThanOrEqual(5000);
+    const size = 1 / 2.2;
+    expect(volume(mesh)).toBeGreaterThan(0.97 * (4 / 3) * Math.PI * size ** 3);
   });
 
   test('thousands of loose triangles are brought under the budget, too', async () => {

@@ -45,3 +45,18 @@ export function sphereMesh(rows: number): RawMesh {
   }
   return rawMesh(points, triangles);
 }
+
+/** Several meshes as one. */
+export function joined(meshes: readonly RawMesh[]): RawMesh {
+  let vertices = 0;
+  const indices = meshes.flatMap(mesh => {
+    const moved = Array.from(mesh.indices, v => v + vertices);
+    vertices += mesh.positions.length / 3;
+    return moved;
+  });
+  return {
+    positions: Float64Array.from(meshes.flatMap(({ positions }) => [...positions])),
+    normals: Float32Array.from(meshes.flatMap(({ normals }) => [...normals])),
+    indices: Uint32Array.from(indices),
+  };
+}
