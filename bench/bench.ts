@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { didYouMean } from '../pipeline/usage-error.ts';
 import { materials } from './materials.ts';
 import type { BenchSettings } from './measure.ts';
+import { render } from './render.ts';
 import { scale } from './scale.ts';
 import { scenes2d } from './scenes2d.ts';
 import { shapes } from './shapes.ts';
@@ -14,11 +15,13 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   textures,
   materials,
   scenes2d,
+  render,
   soak,
   scale,
 };
 
-const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | soak | scale [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | render | soak | scale [--photos DIR] [--count N]
+       npm run bench -- render [--browser PATH] [--gl BACKEND] [--count N]
 
 Rates are per second of one core's CPU time, all measured in this one run: machines differ, ratios carry over.
   ours      the product's own code, decoding and encoding included
@@ -28,7 +31,13 @@ Rates are per second of one core's CPU time, all measured in this one run: machi
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { photos: { type: 'string' }, count: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  options: {
+    photos: { type: 'string' },
+    count: { type: 'string' },
+    browser: { type: 'string' },
+    gl: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  },
 });
 const name = positionals[0];
 const bench = name === undefined ? undefined : BENCHES[name];
@@ -42,5 +51,6 @@ if (values.help || !bench) {
 } else {
   sharp.concurrency(1);
   sharp.cache(false);
-  await bench({ photos: values.photos, count: values.count === undefined ? undefined : Number(values.count) });
+  const { photos, count, browser, gl } = values;
+  await bench({ photos, browser, gl, count: count === undefined ? undefined : Number(count) });
 }

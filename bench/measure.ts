@@ -8,6 +8,9 @@ export interface BenchSettings {
   readonly photos: string | undefined;
   /** How many photos, images or samples; each bench has its own default. */
   readonly count: number | undefined;
+  /** What draws 3D scenes. */
+  readonly browser: string | undefined;
+  readonly gl: string | undefined;
 }
 
 /**

@@ -11,6 +11,7 @@ export async function soak({ photos, count = 10_000 }: BenchSettings): Promise<v
   const out = await mkdtemp(join(tmpdir(), 'shapemill-soak-'));
   const configuration = await configure({
     shapes: 40,
+    subsets: ['shapes2d', 'textures2d'],
     'shapes2d-images': count / 2,
     'textures2d-images': count / 2,
     ...(photos !== undefined && { photos: [photos] }),

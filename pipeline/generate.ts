@@ -191,13 +191,14 @@ class Run {
     const expected = limit ?? (await stage.estimate(context)).samples;
     const { name, title, unit } = stage;
     this.#progress.begin({ name, title, unit, total: expected });
+    const host = stage.draws ? await this.#drawing.host() : undefined;
     const began = performance.now();
     let made = 0;
     const { samples, sidecars } = await runShards({
       stage,
       context,
       pool: this.#pool,
-      host: stage.draws ? await this.#drawing.host() : undefined,
+      host,
       signal: this.#signal,
       range: this.#settings.range,
       enough: limit ?? Number.POSITIVE_INFINITY,

@@ -1,6 +1,7 @@
 import type { Mask } from '../extractors/image.ts';
 import { coverageFacts } from '../renderers/coverage.ts';
-import type { SceneItems } from '../renderers/render-job.ts';
+import type { RenderedFrame } from '../renderers/render-host.ts';
+import type { RenderJob, SceneItems } from '../renderers/render-job.ts';
 import { largestPart, silhouette } from '../renderers/silhouette.ts';
 import { integer } from '../sampling/distributions.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
@@ -20,7 +21,6 @@ import {
   type Sample3dLabel,
   sample3dLabelSchema,
 } from './labels.ts';
-import type { RenderPort } from './render-port.ts';
 import type { Split } from './splits.ts';
 import type { TaskResult } from './stage.ts';
 import { encodeTar, type TarFile } from './tar.ts';
@@ -30,6 +30,11 @@ export interface Banks3d {
   readonly meshes: Bank;
   readonly materials: Bank;
   readonly environments: Bank;
+}
+
+/** Draws scenes: in a worker its port to the render host. */
+export interface Drawer {
+  render(job: RenderJob): Promise<RenderedFrame>;
 }
 
 /** One instance of a 3D subset, as a worker gets it. */
@@ -58,7 +63,7 @@ export async function renderInstance3d(
   task: Task3d,
   kind: Subset3d,
   banks: Banks3d,
-  port: RenderPort,
+  drawer: Drawer,
 ): Promise<TaskResult> {
   const faults: Fault[] = [];
   for (const item of task.items) {
@@ -69,7 +74,7 @@ export async function renderInstance3d(
       continue;
     }
     const files = await Promise.all(
-      scenes.map((scene, variation) => renderVariation(task, kind, banks, port, id, scene, variation)),
+      scenes.map((scene, variation) => renderVariation(task, kind, banks, drawer, id, scene, variation)),
     );
     return { bytes: encodeTar(files.flat()).bytes, samples: scenes.length, faults, counts: {} };
   }
@@ -179,13 +184,13 @@ async function renderVariation(
   task: Task3d,
   kind: Subset3d,
   banks: Banks3d,
-  port: RenderPort,
+  drawer: Drawer,
   instanceId: string,
   { scene, items, attempt }: DrawnScene,
   variation: number,
 ): Promise<TarFile[]> {
   const key = `${kind.subset}-${String(task.number).padStart(6, '0')}-${variation}`;
-  const { pixels } = await port.render({ scene, items, output: 'picture' });
+  const { pixels } = await drawer.render({ scene, items, output: 'picture' });
   const { picture, mask } = split(pixels, scene.size);
   const [jpg, png, sources] = await Promise.all([
     encodeJpeg(picture, kind.recipe.quality),

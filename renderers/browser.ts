@@ -106,8 +106,11 @@ export function startBrowser({ path, args }: FoundBrowser, backEnd: StartedBackE
   return puppeteer.launch({
     executablePath: path,
     headless: true,
+    pipe: true, // a browser whose pipe is cut ends itself: none outlives a process that was killed
     args: [...ARGS, ...BACK_END_ARGS[backEnd], ...args],
     defaultViewport: null,
+    // With network events on, every body also travels through DevTools: half the speed.
+    networkEnabled: false,
     handleSIGINT: false, // ours to handle: a shard is put away first
     handleSIGTERM: false,
     handleSIGHUP: false,

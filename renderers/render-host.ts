@@ -151,9 +151,6 @@ export class RenderHost {
 
   async #openPage(): Promise<Page> {
     const page = await (await this.#liveBrowser()).newPage();
-    // While the network domain is on, puppeteer copies every body through DevTools: half the speed.
-    const session = await page.createCDPSession();
-    await session.send('Network.disable');
     await page.goto(this.#server.pageUrl);
     await withLimit(
       page.evaluate(() => shapemill.open()),

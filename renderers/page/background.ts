@@ -8,45 +8,58 @@ export function backdropGeometry(): BufferGeometry {
   return geometry;
 }
 
-/** Draws the panorama behind everything, with alpha 0: alpha of the picture is then the object's coverage. */
-export class BackgroundMaterial extends ShaderMaterial {
-  constructor() {
-    super({
-      uniforms: {
-        panorama: { value: null },
-        turn: { value: new Matrix3() },
-        field: { value: 1 },
-        strength: { value: 1 },
-      },
-      vertexShader: /* glsl */ `
-uniform mat3 turn;
+/** The panorama behind everything, as uniforms of the shaders that look it up with {@link BACKGROUND}. */
+export class Background {
+  readonly uniforms = {
+    panorama: { value: null as Texture | null },
+    toPanorama: { value: new Matrix3() },
+    field: { value: 1 },
+    strength: { value: 1 },
+  };
+
+  show(panorama: Texture, { environment, camera }: Scene3d): void {
+    const fromScene = new Quaternion(...environment.rotation).invert();
+    this.uniforms.panorama.value = panorama;
+    this.uniforms.toPanorama.value.setFromMatrix4(new Matrix4().makeRotationFromQuaternion(fromScene));
+    this.uniforms.field.value = halfField(camera);
+    this.uniforms.strength.value = environment.strength;
+  }
+}
+
+/** `background(place)`: the panorama's radiance at a place of the view, −1 to 1 from left to right and from bottom to top. */
+export const BACKGROUND = /* glsl */ `
+uniform sampler2D panorama;
+uniform mat3 toPanorama;
 uniform float field;
-varying vec3 direction;
+uniform float strength;
+vec3 background(vec2 place) {
+  vec3 direction = toPanorama * normalize(vec3(field * place, -1.0));
+  return strength * textureLod(panorama, equirectUv(direction), 0.0).rgb;
+}
+`;
+
+/** Draws the background into the scene, where it has to be seen through the object. Alpha stays 0: it covers nothing. */
+export class BackdropMaterial extends ShaderMaterial {
+  constructor(background: Background) {
+    super({
+      uniforms: background.uniforms,
+      vertexShader: /* glsl */ `
+varying vec2 place;
 void main() {
-  direction = turn * vec3(field * position.xy, -1.0);
-  gl_Position = vec4(position.xy, 1.0, 1.0);
+  place = position.xy;
+  gl_Position = vec4(place, 1.0, 1.0);
 }
 `,
       fragmentShader: /* glsl */ `
 #include <common>
-uniform sampler2D panorama;
-uniform float strength;
-varying vec3 direction;
+${BACKGROUND}
+varying vec2 place;
 void main() {
-  vec2 place = equirectUv(normalize(direction));
-  gl_FragColor = vec4(strength * textureLod(panorama, place, 0.0).rgb, 0.0);
+  gl_FragColor = vec4(background(place), 0.0);
 }
 `,
       depthTest: false,
       depthWrite: false,
     });
-  }
-
-  show(panorama: Texture, { environment, camera }: Scene3d): void {
-    const fromScene = new Quaternion(...environment.rotation).invert();
-    this.uniforms.panorama!.value = panorama;
-    this.uniforms.turn!.value.setFromMatrix4(new Matrix4().makeRotationFromQuaternion(fromScene));
-    this.uniforms.field!.value = halfField(camera);
-    this.uniforms.strength!.value = environment.strength;
   }
 }

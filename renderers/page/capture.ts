@@ -6,16 +6,19 @@ import {
   OrthographicCamera,
   RGBAFormat,
   ShaderMaterial,
-  type Texture,
   UnsignedByteType,
   type WebGLRenderer,
   WebGLRenderTarget,
 } from 'three';
 import type { Scene3d } from '../../scenes/scene3d.ts';
-import { backdropGeometry } from './background.ts';
+import { BACKGROUND, type Background, backdropGeometry } from './background.ts';
 
-/** Samples of a pixel; WebGL implementations offer no more than 4 for half floats. */
-const SAMPLES = 4;
+/**
+ * Samples of a pixel along each axis. Supersampling and not multisampling: where triangles are a few pixels large, shading
+ * them at all samples costs software no more than shading their borders (docs/rendering.md), materials and highlights are
+ * smooth too, and all graphics cards sample at the same points.
+ */
+const SAMPLES = 2;
 
 /** Sixteen pixels of this colour and coverage next to each other: no picture has them. */
 const UNREAD = 93;
@@ -27,26 +30,29 @@ const MARKED = 64;
  */
 export class Capture {
   readonly #renderer: WebGLRenderer;
-  readonly #develop = new DevelopMaterial();
-  readonly #screen = new Mesh(backdropGeometry(), this.#develop);
+  readonly #develop: DevelopMaterial;
+  readonly #screen: Mesh;
   readonly #camera = new OrthographicCamera();
-  #light: WebGLRenderTarget | undefined;
+  #drawn: WebGLRenderTarget | undefined;
   #picture: WebGLRenderTarget | undefined;
 
-  constructor(renderer: WebGLRenderer) {
+  /** @param background put behind what is drawn, unless it was drawn with it. */
+  constructor(renderer: WebGLRenderer, background: Background) {
     this.#renderer = renderer;
+    this.#develop = new DevelopMaterial(background);
+    this.#screen = new Mesh(backdropGeometry(), this.#develop);
     this.#screen.frustumCulled = false;
   }
 
-  /** Where the scene is to be drawn. */
+  /** Where the scene is to be drawn, cleared to nothing with alpha 0. */
   target(size: number): WebGLRenderTarget {
-    if (this.#light?.width !== size) {
-      this.#light?.dispose();
+    const side = SAMPLES * size;
+    if (this.#drawn?.width !== side) {
+      this.#drawn?.dispose();
       this.#picture?.dispose();
-      this.#light = new WebGLRenderTarget(size, size, {
+      this.#drawn = new WebGLRenderTarget(side, side, {
         type: HalfFloatType,
         format: RGBAFormat,
-        samples: SAMPLES,
         minFilter: NearestFilter,
         magFilter: NearestFilter,
       });
@@ -56,34 +62,39 @@ export class Capture {
         depthBuffer: false,
       });
     }
-    return this.#light!;
+    return this.#drawn!;
   }
 
-  /** The picture of what was drawn: RGBA bytes, sRGB, rows from the top down. Waits for the GPU. */
-  picture(toneMapping: Scene3d['toneMapping']): Uint8Array<ArrayBuffer> {
+  /**
+   * The picture of what was drawn: RGBA bytes, sRGB, rows from the top down. Waits for the GPU.
+   * @param backdropDrawn whether the background is in it already.
+   */
+  picture(toneMapping: Scene3d['toneMapping'], backdropDrawn: boolean): Uint8Array<ArrayBuffer> {
     const { width, height } = this.#picture!;
-    this.#develop.uniforms.light!.value = this.#light!.texture as Texture;
     this.#develop.uniforms.agx!.value = toneMapping === 'agx';
-    this.#renderer.setRenderTarget(this.#picture!);
-    this.#renderer.render(this.#screen, this.#camera);
     const pixels = new Uint8Array(4 * width * height);
-    this.#read(this.#picture!, pixels);
+    this.#developInto(this.#picture!, backdropDrawn, pixels);
     return pixels;
   }
 
   /** What was drawn as linear light: RGBA 32-bit floats, rows from the top down. */
-  radiance(): Float32Array<ArrayBuffer> {
-    const { width, height } = this.#light!;
+  radiance(backdropDrawn: boolean): Float32Array<ArrayBuffer> {
+    const { width, height } = this.#picture!;
     const target = new WebGLRenderTarget(width, height, { type: FloatType, depthBuffer: false });
-    this.#develop.uniforms.light!.value = this.#light!.texture as Texture;
-    this.#develop.uniforms.raw!.value = true;
-    this.#renderer.setRenderTarget(target);
-    this.#renderer.render(this.#screen, this.#camera);
-    this.#develop.uniforms.raw!.value = false;
     const pixels = new Float32Array(4 * width * height);
-    this.#read(target, pixels);
+    this.#develop.uniforms.raw!.value = true;
+    this.#developInto(target, backdropDrawn, pixels);
+    this.#develop.uniforms.raw!.value = false;
     target.dispose();
     return pixels;
+  }
+
+  #developInto(target: WebGLRenderTarget, backdropDrawn: boolean, pixels: Uint8Array | Float32Array): void {
+    this.#develop.uniforms.drawn!.value = this.#drawn!.texture;
+    this.#develop.uniforms.backdropDrawn!.value = backdropDrawn;
+    this.#renderer.setRenderTarget(target);
+    this.#renderer.render(this.#screen, this.#camera);
+    this.#read(target, pixels);
   }
 
   /**
@@ -97,32 +108,54 @@ export class Capture {
   }
 }
 
-/** Linear light to a picture: three's tone mapping, then the sRGB curve. Turns the rows the right way up. */
+/**
+ * Averages the samples of a pixel, puts the background behind them, and makes light a picture: three's tone mapping, then the
+ * sRGB curve. Turns the rows the right way up.
+ */
 class DevelopMaterial extends ShaderMaterial {
-  constructor() {
+  constructor(background: Background) {
     super({
       uniforms: {
-        light: { value: null },
+        ...background.uniforms,
+        drawn: { value: null },
+        backdropDrawn: { value: false },
         agx: { value: true },
         raw: { value: false },
         toneMappingExposure: { value: 1 },
       },
-      vertexShader: 'void main() { gl_Position = vec4(position.xy, 0.0, 1.0); }',
+      vertexShader: /* glsl */ `
+varying vec2 place;
+void main() {
+  place = vec2(position.x, -position.y);
+  gl_Position = vec4(position.xy, 0.0, 1.0);
+}
+`,
       fragmentShader: /* glsl */ `
 #include <common>
 #include <tonemapping_pars_fragment>
-uniform sampler2D light;
+${BACKGROUND}
+uniform sampler2D drawn;
+uniform bool backdropDrawn;
 uniform bool agx;
 uniform bool raw;
+varying vec2 place;
 void main() {
-  ivec2 size = textureSize(light, 0);
-  vec4 drawn = texelFetch(light, ivec2(int(gl_FragCoord.x), size.y - 1 - int(gl_FragCoord.y)), 0);
+  ivec2 corner = ${SAMPLES} * ivec2(gl_FragCoord.xy);
+  int lastRow = textureSize(drawn, 0).y - 1;
+  vec4 light = vec4(0.0);
+  for (int row = 0; row < ${SAMPLES}; row++) {
+    for (int column = 0; column < ${SAMPLES}; column++) {
+      light += texelFetch(drawn, ivec2(corner.x + column, lastRow - corner.y - row), 0);
+    }
+  }
+  light /= float(${SAMPLES * SAMPLES});
+  if (light.a < 1.0 && !backdropDrawn) light.rgb += (1.0 - light.a) * background(place);
   if (raw) {
-    gl_FragColor = drawn;
+    gl_FragColor = light;
     return;
   }
-  vec3 shown = agx ? AgXToneMapping(drawn.rgb) : clamp(drawn.rgb, 0.0, 1.0);
-  gl_FragColor = vec4(sRGBTransferOETF(vec4(shown, 1.0)).rgb, drawn.a);
+  vec3 shown = agx ? AgXToneMapping(light.rgb) : clamp(light.rgb, 0.0, 1.0);
+  gl_FragColor = vec4(sRGBTransferOETF(vec4(shown, 1.0)).rgb, light.a);
 }
 `,
       depthTest: false,

@@ -1,14 +1,14 @@
 import { createRoot, extend, flushSync, type ReconcilerRoot } from '@react-three/fiber';
-import { Mesh, PerspectiveCamera, Quaternion, WebGLRenderer } from 'three';
+import { Group, Mesh, PerspectiveCamera, Quaternion, WebGLRenderer } from 'three';
 import { ObjectScene } from '../../scenes/ObjectScene.tsx';
 import { type Scene3d as Description, halfField } from '../../scenes/scene3d.ts';
 import type { RenderJob, RenderTimes } from '../render-job.ts';
 import { Assets } from './assets.ts';
-import { BackgroundMaterial, backdropGeometry } from './background.ts';
+import { BackdropMaterial, Background, backdropGeometry } from './background.ts';
 import { Capture } from './capture.ts';
-import { ObjectMaterial } from './object-material.ts';
+import { DepthMaterial, LaidMaterial, ObjectMaterial } from './object-material.ts';
 
-extend({ Mesh });
+extend({ Group, Mesh });
 
 /** The half diagonal of a cube of side 1, and room for displacement: no part of an object is further from its centre. */
 const OBJECT_RADIUS = 1;
@@ -21,16 +21,18 @@ class Page {
   readonly #assets: Assets;
   readonly #capture: Capture;
   readonly #camera = new PerspectiveCamera();
-  readonly #backdrop = backdropGeometry();
-  readonly #background = new BackgroundMaterial();
-  readonly #opaque = new ObjectMaterial(false);
-  readonly #transmissive = new ObjectMaterial(true);
+  readonly #background = new Background();
+  readonly #backdrop = { geometry: backdropGeometry(), material: new BackdropMaterial(this.#background) };
+  readonly #laid = new LaidMaterial();
+  readonly #depthOnly = new DepthMaterial(this.#laid);
+  readonly #opaque = new ObjectMaterial(this.#laid, false);
+  readonly #transmissive = new ObjectMaterial(this.#laid, true);
 
   private constructor(renderer: WebGLRenderer, root: ReconcilerRoot<HTMLCanvasElement>) {
     this.#renderer = renderer;
     this.#root = root;
     this.#assets = new Assets(renderer, location.pathname.replace(/\/$/, ''));
-    this.#capture = new Capture(renderer);
+    this.#capture = new Capture(renderer, this.#background);
   }
 
   static async open(): Promise<Page> {
@@ -39,6 +41,7 @@ class Page {
     canvas.addEventListener('webglcontextlost', () => {
       Page.lost = true;
     });
+    renderer.setClearColor(0, 0);
     const root = createRoot(canvas);
     await root.configure({
       gl: renderer,
@@ -66,8 +69,8 @@ class Page {
     let pixels: Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
     try {
       // From here on nothing is waited for: the renderer is not shared between two images.
-      const material = loaded.material.transmissive ? this.#transmissive : this.#opaque;
-      material.lay(loaded.material, scene.material);
+      const seenThrough = loaded.material.transmissive;
+      this.#laid.lay(loaded.material, scene.material);
       this.#background.show(loaded.environment.panorama, scene);
       const store = flushSync(() =>
         this.#root.render(
@@ -75,9 +78,9 @@ class Page {
             description={scene}
             assets={{
               geometry: loaded.geometry,
-              material,
-              backdrop: this.#backdrop,
-              background: this.#background,
+              material: seenThrough ? this.#transmissive : this.#opaque,
+              depthOnly: this.#depthOnly,
+              backdrop: seenThrough ? this.#backdrop : undefined,
               light: loaded.environment.light.texture,
             }}
           />,
@@ -89,7 +92,10 @@ class Page {
       this.#point(scene.camera);
       this.#renderer.setRenderTarget(this.#capture.target(scene.size));
       this.#renderer.render(root, this.#camera);
-      pixels = output === 'picture' ? this.#capture.picture(scene.toneMapping) : this.#capture.radiance();
+      pixels =
+        output === 'picture'
+          ? this.#capture.picture(scene.toneMapping, seenThrough)
+          : this.#capture.radiance(seenThrough);
     } finally {
       loaded.release();
     }

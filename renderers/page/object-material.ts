@@ -1,4 +1,14 @@
-import { DoubleSide, Matrix3, Matrix4, MeshPhysicalMaterial, Quaternion, type Texture, Vector3 } from 'three';
+import {
+  DoubleSide,
+  EqualDepth,
+  Matrix3,
+  Matrix4,
+  MeshPhysicalMaterial,
+  Quaternion,
+  ShaderMaterial,
+  type Texture,
+  Vector3,
+} from 'three';
 import type { Scene3d } from '../../scenes/scene3d.ts';
 import { HEIGHT_LOOKUP, MAPPING_UNIFORMS, MATERIAL_LOOKUP } from './box-projection.ts';
 
@@ -13,12 +23,9 @@ export interface MaterialTextures {
 /** Refraction where light is transmitted: glass, and a wall of a tenth of the object. */
 const TRANSMISSION = { ior: 1.45, thickness: 0.1 };
 
-/**
- * three's physical material, looked up by box projection. There are two shader programs in all, with and without
- * transmission: which maps a material has is a matter of their pixels.
- */
-export class ObjectMaterial extends MeshPhysicalMaterial {
-  readonly #uniforms = {
+/** A material as it is laid around an object: the uniforms of both passes. */
+export class LaidMaterial {
+  readonly uniforms = {
     colorMap: { value: null as Texture | null },
     normalHeightMap: { value: null as Texture | null },
     propertyMap: { value: null as Texture | null },
@@ -29,23 +36,9 @@ export class ObjectMaterial extends MeshPhysicalMaterial {
     displacement: { value: 0 },
   };
 
-  constructor(transmissive: boolean) {
-    // Meshes in the wild are open and wound either way.
-    super({ side: DoubleSide, ...(transmissive && { transmission: 1, ...TRANSMISSION }) });
-    this.onBeforeCompile = shader => {
-      Object.assign(shader.uniforms, this.#uniforms);
-      shader.vertexShader = withChunks(shader.vertexShader, VERTEX_CHUNKS);
-      shader.fragmentShader = withChunks(shader.fragmentShader, FRAGMENT_CHUNKS);
-    };
-  }
-
-  override customProgramCacheKey(): string {
-    return 'object';
-  }
-
-  /** Lays a material around the object as a scene says. */
+  /** Lays a material as a scene says. */
   lay(textures: MaterialTextures, { mapping, displacement }: Scene3d['material']): void {
-    const uniforms = this.#uniforms;
+    const { uniforms } = this;
     uniforms.colorMap.value = textures.color;
     uniforms.normalHeightMap.value = textures.normalHeight;
     uniforms.propertyMap.value = textures.properties;
@@ -56,6 +49,55 @@ export class ObjectMaterial extends MeshPhysicalMaterial {
     uniforms.mapOffset.value.set(...mapping.offset);
     uniforms.mapBlend.value = mapping.blend;
     uniforms.displacement.value = displacement;
+  }
+}
+
+/**
+ * The object's depth alone, drawn first: nothing hidden is shaded then, which is a third of the time on software, where
+ * triangles come in any order.
+ */
+export class DepthMaterial extends ShaderMaterial {
+  constructor(laid: LaidMaterial) {
+    super({
+      uniforms: laid.uniforms,
+      vertexShader: /* glsl */ `
+${VERTEX_CHUNKS.common.replace('#include <common>', '')}
+void main() {
+  vec3 objectNormal = normal;
+  ${VERTEX_CHUNKS.begin_vertex}
+  vec4 mvPosition = modelViewMatrix * vec4(transformed, 1.0);
+  gl_Position = projectionMatrix * mvPosition;
+}
+`,
+      fragmentShader: 'void main() {}',
+      side: DoubleSide,
+      colorWrite: false,
+    });
+  }
+}
+
+/**
+ * three's physical material, looked up by box projection. There are two shader programs in all, with and without
+ * transmission: which maps a material has is a matter of their pixels.
+ */
+export class ObjectMaterial extends MeshPhysicalMaterial {
+  constructor(laid: LaidMaterial, transmissive: boolean) {
+    // Meshes in the wild are open and wound either way. What is hidden has been found by DepthMaterial.
+    super({
+      side: DoubleSide,
+      depthFunc: EqualDepth,
+      depthWrite: false,
+      ...(transmissive && { transmission: 1, ...TRANSMISSION }),
+    });
+    this.onBeforeCompile = shader => {
+      Object.assign(shader.uniforms, laid.uniforms);
+      shader.vertexShader = withChunks(shader.vertexShader, VERTEX_CHUNKS);
+      shader.fragmentShader = withChunks(shader.fragmentShader, FRAGMENT_CHUNKS);
+    };
+  }
+
+  override customProgramCacheKey(): string {
+    return 'object';
   }
 }
 
@@ -76,6 +118,7 @@ ${MAPPING_UNIFORMS}
 ${HEIGHT_LOOKUP}
 uniform sampler2D normalHeightMap;
 uniform float displacement;
+invariant gl_Position; // both passes find the very same depth
 varying vec3 vObjectPoint;
 varying vec3 vObjectNormal;
 `,
