@@ -191,6 +191,13 @@ export async function readItem(bank: Bank, i: number): Promise<{ image: Buffer; 
   });
 }
 
+/** The label of item `i` alone. Whether it is what was written is told when its file is read. */
+export async function readLabel(bank: Bank, i: number): Promise<unknown> {
+  const { shard, labelBlock, labelBytes } = bank.columns;
+  const tar = join(bank.folder, `${bankShardName(bank.kind, shard[i]!)}.tar`);
+  return JSON.parse((await readRange(tar, labelBlock[i]! * 512, labelBytes[i]!)).toString('utf8'));
+}
+
 /** What has to be known of an item to read it from its tar. */
 export type StoredItem = Pick<BankItem, 'image' | 'label' | 'crc'>;
 

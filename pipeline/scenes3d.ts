@@ -9,7 +9,7 @@ import { decodeMesh, type StoredMesh } from '../scenes/mesh-format.ts';
 import { composeScene, DRAW_QUANTITY, type Draw3d, type Quantities, type View } from '../scenes/object-scene.ts';
 import { QUANTITIES, type Quantity, type Scene3dRecipe } from '../scenes/recipe3d.ts';
 import type { Scene3d } from '../scenes/scene3d.ts';
-import { type Bank, itemSize, readItem } from './bank.ts';
+import { type Bank, itemSize, readItem, readLabel } from './bank.ts';
 import { encodeGrey, encodeJpeg } from './bank-images.ts';
 import type { Fault } from './faults.ts';
 import type { InstancePlan } from './instances.ts';
@@ -238,9 +238,9 @@ function split(pixels: Uint8Array, size: number) {
 /** Who made what an image shows. */
 async function sourcesOf(banks: Banks3d, items: SceneItems): Promise<Sample3dLabel['sources']> {
   const [mesh, material, environment] = await Promise.all([
-    readItem(banks.meshes, items.mesh).then(({ label }) => label as MeshLabel),
-    readItem(banks.materials, items.material).then(({ label }) => label as MaterialLabel),
-    readItem(banks.environments, items.environment).then(({ label }) => label as EnvironmentLabel),
+    readLabel(banks.meshes, items.mesh) as Promise<MeshLabel>,
+    readLabel(banks.materials, items.material) as Promise<MaterialLabel>,
+    readLabel(banks.environments, items.environment) as Promise<EnvironmentLabel>,
   ]);
   return [
     { role: 'object', id: mesh.id, ...mesh.provenance },
