@@ -5,21 +5,23 @@
  * | bytes | holds |
  * |---|---|
  * | 0 | uint32 magic number, the letters `SMSH` |
- * | 4 | uint32 version of the form: 1 |
+ * | 4 | uint32 version of the form: 2 |
  * | 8 | uint32 number of vertices v |
  * | 12 | uint32 number of indices i, three a triangle |
  * | 16 | float32 × 3, sides of the bounding box along x, y and z; its centre is the origin and its longest side 1 |
  * | 28 | uint32 0 |
- * | 32 | int16 × 4 v, positions: x, y, z, 0 |
- * | 32 + 8 v | int16 × 4 v, unit normals: x, y, z, 0 |
+ * | 32 | int16 × 4 v, positions: x, y, z; then the direction's first number |
+ * | 32 + 8 v | int16 × 4 v, unit normals: x, y, z; then the direction's second number |
  * | 32 + 16 v | i indices, counter-clockwise seen from outside: uint16 for v ≤ 65,535, else uint32; then zeros up to a multiple of 4 |
  *
  * Positions are steps of 1/65,534 of the longest side: far below what any mesh within the triangle budget resolves, in two
  * thirds of the bytes of 32-bit floats. Normals have 16 bits too, since the steps of 8-bit ones (0.5°) show as bands in
- * mirror-like materials. The fourth component keeps each vertex aligned to 4 bytes, as graphics hardware wants it.
+ * mirror-like materials. A *direction* is where displacement moves a vertex: the mean of the normals of all vertices at the same
+ * place, so that sharp edges, where vertices are there several times, do not tear open. It is stored as two numbers, its place
+ * on an octahedron folded flat.
  */
 const MAGIC = 0x48534d53;
-const VERSION = 1;
+const VERSION = 2;
 const HEADER_BYTES = 32;
 
 /** Int16 of value 1 in a normalised attribute. */
@@ -56,9 +58,9 @@ export interface StoredMesh {
   readonly triangles: number;
   /** Sides of the bounding box along x, y, z; the longest is 1, and the centre is the origin. */
   readonly sides: readonly [x: number, y: number, z: number];
-  /** Four a vertex: x, y, z, 0. Normalised; see {@link POSITION_SCALE}. */
+  /** Four a vertex: x, y, z, first number of the direction. Normalised; see {@link POSITION_SCALE}. */
   readonly positions: Int16Array<ArrayBuffer>;
-  /** Four a vertex: x, y, z, 0. Normalised. */
+  /** Four a vertex: x, y, z, second number of the direction. Normalised. */
   readonly normals: Int16Array<ArrayBuffer>;
   readonly indices: Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 }
@@ -84,6 +86,7 @@ export function encodeMesh({ positions, normals, indices }: TriangleMesh): Uint8
       stored.normals[v * VERTEX_COMPONENTS + axis] = Math.round(normals[v * 3 + axis]! * UNIT);
     }
   }
+  storeDirections(stored);
   stored.indices.set(indices);
   header.setUint32(0, MAGIC, true);
   header.setUint32(4, VERSION, true);
@@ -120,6 +123,34 @@ export function decodeMesh(data: Uint8Array<ArrayBuffer> | ArrayBuffer): StoredM
   }
   const side = (axis: number) => header.getFloat32(16 + axis * 4, true);
   return { vertices, triangles: indexCount / 3, sides: [side(0), side(1), side(2)], ...stored };
+}
+
+/** Sets the fourth components: the mean normal of all vertices at a vertex's place, its own where they cancel out. */
+function storeDirections({ positions, normals }: Arrays): void {
+  const sums = new Map<number, [x: number, y: number, z: number]>();
+  const placeOf = (at: number) =>
+    ((positions[at]! + UNIT) * 65_536 + positions[at + 1]! + UNIT) * 65_536 + positions[at + 2]! + UNIT;
+  for (let at = 0; at < positions.length; at += VERTEX_COMPONENTS) {
+    const place = placeOf(at);
+    const sum = sums.get(place) ?? [0, 0, 0];
+    for (let axis = 0; axis < 3; axis++) sum[axis]! += normals[at + axis]!;
+    sums.set(place, sum);
+  }
+  for (let at = 0; at < positions.length; at += VERTEX_COMPONENTS) {
+    const [x, y, z] = sums.get(placeOf(at))!;
+    const own = Math.hypot(x, y, z) < UNIT / 100;
+    const [u, v] = own ? fold(normals[at]!, normals[at + 1]!, normals[at + 2]!) : fold(x, y, z);
+    positions[at + 3] = Math.round(u * UNIT);
+    normals[at + 3] = Math.round(v * UNIT);
+  }
+}
+
+/** A direction's place on an octahedron folded flat, both numbers in −1 to 1. The length does not matter. */
+function fold(x: number, y: number, z: number): [u: number, v: number] {
+  const sum = Math.abs(x) + Math.abs(y) + Math.abs(z) || 1;
+  const [u, v] = [x / sum, y / sum];
+  if (z >= 0) return [u, v];
+  return [(1 - Math.abs(v)) * (u < 0 ? -1 : 1), (1 - Math.abs(u)) * (v < 0 ? -1 : 1)];
 }
 
 type Arrays = Pick<StoredMesh, 'positions' | 'normals' | 'indices'>;

@@ -11,7 +11,7 @@ import { type MeshFile, openMesh } from '../meshes/mesh-file.ts';
 import type { Stage } from '../stage.ts';
 
 /** Goes up whenever preparation gives other bytes for the same file: entries of the cache are then made again. */
-const PREPARATION_VERSION = 1;
+const PREPARATION_VERSION = 2;
 
 /** Mesh files → mesh bank: one joined mesh each, made fit to be drawn and stored as the page takes it. */
 export const prepareMeshes: Stage<ImportTask> = {

@@ -3,6 +3,8 @@ import {
   BufferGeometry,
   ClampToEdgeWrapping,
   DataTexture,
+  InterleavedBuffer,
+  InterleavedBufferAttribute,
   LinearFilter,
   LinearMipmapLinearFilter,
   NoColorSpace,
@@ -96,8 +98,12 @@ export class Assets {
   async #mesh(number: number, job: number): Promise<BufferGeometry> {
     const { positions, normals, indices } = decodeMesh(await this.#needed('meshes', number, job));
     const geometry = new BufferGeometry();
-    geometry.setAttribute('position', new BufferAttribute(positions, VERTEX_COMPONENTS, true));
-    geometry.setAttribute('normal', new BufferAttribute(normals, VERTEX_COMPONENTS, true));
+    const placed = new InterleavedBuffer(positions, VERTEX_COMPONENTS);
+    const facing = new InterleavedBuffer(normals, VERTEX_COMPONENTS);
+    geometry.setAttribute('position', new InterleavedBufferAttribute(placed, 3, 0, true));
+    geometry.setAttribute('normal', new InterleavedBufferAttribute(facing, 3, 0, true));
+    geometry.setAttribute('directionU', new InterleavedBufferAttribute(placed, 1, 3, true));
+    geometry.setAttribute('directionV', new InterleavedBufferAttribute(facing, 1, 3, true));
     geometry.setIndex(new BufferAttribute(indices, 1));
     return geometry;
   }

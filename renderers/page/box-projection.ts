@@ -36,6 +36,14 @@ vec2 sideZ(vec3 p, float facing) { return vec2(facing < 0.0 ? -p.x : p.x, -p.y);
 
 /** Looks the height up for a vertex; the full resolution, since vertices lie further apart than its details anyway. */
 export const HEIGHT_LOOKUP = /* glsl */ `
+// A direction from its place on an octahedron folded flat (scenes/mesh-format.ts).
+vec3 unfolded(vec2 place) {
+  vec3 direction = vec3(place, 1.0 - abs(place.x) - abs(place.y));
+  vec2 signs = vec2(place.x < 0.0 ? -1.0 : 1.0, place.y < 0.0 ? -1.0 : 1.0);
+  if (direction.z < 0.0) direction.xy = (1.0 - abs(direction.yx)) * signs;
+  return normalize(direction);
+}
+
 float boxHeight(sampler2D map, vec3 objectPoint, vec3 objectNormal) {
   vec3 p = mappedPoint(objectPoint);
   vec3 normal = mappedNormal(objectNormal);

@@ -118,6 +118,8 @@ ${MAPPING_UNIFORMS}
 ${HEIGHT_LOOKUP}
 uniform sampler2D normalHeightMap;
 uniform float displacement;
+attribute float directionU;
+attribute float directionV;
 invariant gl_Position; // both passes find the very same depth
 varying vec3 vObjectPoint;
 varying vec3 vObjectNormal;
@@ -127,7 +129,10 @@ varying vec3 vObjectNormal;
 vec3 transformed = position * 0.5;
 vObjectPoint = transformed;
 vObjectNormal = objectNormal;
-if (displacement > 0.0) transformed += displacement * boxHeight(normalHeightMap, transformed, objectNormal) * objectNormal;
+if (displacement > 0.0) {
+  vec3 direction = unfolded(vec2(directionU, directionV));
+  transformed += displacement * boxHeight(normalHeightMap, transformed, direction) * direction;
+}
 `,
 };
 

@@ -75,4 +75,26 @@ describe('stored mesh', () => {
     expect(() => decodeMesh(bytes.slice(0, -4))).toThrow('bytes for 4 vertices');
     expect(() => decodeMesh(changed(32 + 16 * 4, 77))).toThrow('below 4, got 77');
   });
+
+  test('displacement moves all vertices of one place the same way: along the mean of their normals', () => {
+    // The corner of a box: three vertices at one place; and one that is alone, looking down.
+    const positions = Float32Array.of(0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, -0.5, 0, 0);
+    const normals = Float32Array.of(1, 0, 0, 0, 1, 0, 0, 0, 1, 0.6, 0, -0.8);
+    const { positions: p, normals: n } = decodeMesh(
+      encodeMesh({ positions, normals, indices: Uint32Array.of(0, 1, 3, 1, 2, 3) }),
+    );
+    const direction = (vertex: number) => {
+      const [u, v] = [p[4 * vertex + 3]! / 32_767, n[4 * vertex + 3]! / 32_767];
+      const z = 1 - Math.abs(u) - Math.abs(v);
+      const folded = z < 0;
+      const x = folded ? (1 - Math.abs(v)) * (u < 0 ? -1 : 1) : u;
+      const y = folded ? (1 - Math.abs(u)) * (v < 0 ? -1 : 1) : v;
+      const length = Math.hypot(x, y, z);
+      return [x / length, y / length, z / length];
+    };
+    for (const vertex of [0, 1, 2]) {
+      for (const component of direction(vertex)) expect(component).toBeCloseTo(1 / Math.sqrt(3), 3);
+    }
+    for (const [axis, expected] of [0.6, 0, -0.8].entries()) expect(direction(3)[axis]).toBeCloseTo(expected, 3);
+  });
 });

@@ -107,6 +107,7 @@ function lampAt(direction: Vector, roll = 0): Scene3d['environment'] {
   expect(distance(led, direction)).toBeLessThan(1e-9);
   return { id: 'x', rotation, strength: 1 };
 }
+const unitQuaternion = (q: readonly number[]) => q.map(value => value / Math.hypot(...q)) as Quaternion;
 const MIRROR: Texel = { roughness: 0, metalness: 255 };
 
 describe('light', () => {
@@ -256,6 +257,27 @@ describe('materials around objects', () => {
     // A ball of radius r seen from d is a disc of radius r/√(d² − r²).
     const disc = (r: number) => r ** 2 / (1.8 ** 2 - r ** 2);
     expect((await area(0.066)) / (await area(0))).toBeCloseTo(disc(0.566) / disc(0.5), 2);
+  });
+
+  it('displacement does not tear sharp edges open', async () => {
+    // A cube seen corner first, in front of blue: where it tore, blue would be seen through it.
+    const blue = panorama(() => [0, 0, 1], 64);
+    const items = shelf.put(cube(), material({ height: 255, color: [255, 255, 255], occlusion: 0 }), blue);
+    const plain = scene({ size: 128, camera: { distance: 2.5, focalLength: 32, sensor: 36 } });
+    const half = Math.SQRT1_2;
+    for (const rotation of [
+      [0, Math.sin(0.4), 0, Math.cos(0.4)],
+      [half, 0, 0, half],
+      [0.28, 0.365, 0.1, 0.88],
+    ]) {
+      const object = { id: 'x', rotation: unitQuaternion(rotation) };
+      const drawn = await draw(items, { ...plain, object, material: { ...plain.material, displacement: 0.1 } });
+      for (let y = 0; y < 128; y++) {
+        const covered = Array.from({ length: 128 }, (_, x) => drawn.at(x, y)[3] === 1);
+        const [first, last] = [covered.indexOf(true), covered.lastIndexOf(true)];
+        if (first >= 0) expect(covered.slice(first, last + 1).every(Boolean), `row ${y}`).toBe(true);
+      }
+    }
   });
 
   it('ambient occlusion darkens, transmission shows what is behind, and the mask stays whole', async () => {
