@@ -8,6 +8,7 @@ import { scale } from './scale.ts';
 import { scenes2d } from './scenes2d.ts';
 import { shapes } from './shapes.ts';
 import { soak } from './soak.ts';
+import { soak3d } from './soak3d.ts';
 import { textures } from './textures.ts';
 
 const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void>>> = {
@@ -17,10 +18,11 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   scenes2d,
   render,
   soak,
+  soak3d,
   scale,
 };
 
-const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | render | soak | scale [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | render | soak | soak3d | scale [--photos DIR] [--count N]
        npm run bench -- render [--browser PATH] [--gl BACKEND] [--count N]
 
 Rates are per second of one core's CPU time, all measured in this one run: machines differ, ratios carry over.

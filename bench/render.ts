@@ -3,16 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openBank } from '../pipeline/bank.ts';
-import { configure } from '../pipeline/configuration.ts';
-import { generate, type Outcome, type RunSettings } from '../pipeline/generate.ts';
-import type { Progress } from '../pipeline/progress.ts';
-import { RunFolder } from '../pipeline/run-folder.ts';
-import { SceneAssets } from '../pipeline/scene-assets.ts';
-import { renderInstance3d, type Task3d } from '../pipeline/scenes3d.ts';
+import type { RunSettings } from '../pipeline/generate.ts';
 import type { GlBackEnd } from '../renderers/gl-back-ends.ts';
-import { RenderHost } from '../renderers/render-host.ts';
 import type { BenchSettings } from './measure.ts';
+import { runScenes3d, Scenes3d } from './scenes3d.ts';
 
 /** Images of each measurement. */
 const IMAGES = 120;
@@ -30,7 +24,7 @@ export async function render({ count = IMAGES, browser, gl }: BenchSettings): Pr
     const base = join(folder, 'base');
     console.log('preparing banks …');
     // The first images also fill the cache of prefiltered light.
-    await make(base, { textures: 50, materials: 50, 'shapes3d-images': 60, 'materials3d-images': 0 }, drawing);
+    await runScenes3d(base, { textures: 50, materials: 50, 'shapes3d-images': 60, 'materials3d-images': 0 }, drawing);
     const record = JSON.parse(await readFile(join(base, 'run.json'), 'utf8'));
     console.log(`drawn by ${record.renderers[0]}, ${availableParallelism()} cores`);
     for (const size of SIZES) {
@@ -40,7 +34,7 @@ export async function render({ count = IMAGES, browser, gl }: BenchSettings): Pr
         const out = join(folder, `${size}-${pages}`);
         const banks = { 'shape-bank': base, 'texture-bank': base, 'material-bank': base };
         const what = { recipe, ...banks, 'shapes3d-images': count, 'materials3d-images': 0 };
-        const { stages } = await make(out, what, { ...drawing, pages });
+        const { stages } = await runScenes3d(out, what, { ...drawing, pages });
         const { made, seconds } = stages.find(({ stage }) => stage.name === 'shapes3d')!;
         console.log(
           `${size}²  ${pages} page${pages > 1 ? 's' : ' '}  ${(made / seconds).toFixed(1).padStart(6)} images/s all in`,
@@ -54,90 +48,35 @@ export async function render({ count = IMAGES, browser, gl }: BenchSettings): Pr
   }
 }
 
-async function make(
-  out: string,
-  what: Parameters<typeof configure>[0],
-  drawing: RunSettings['drawing'],
-): Promise<Outcome> {
-  const configuration = await configure({ shapes: 2, subsets: ['shapes3d'], ...what });
-  const settings: RunSettings = {
-    out,
-    workers: undefined,
-    stages: undefined,
-    range: undefined,
-    fresh: false,
-    drawing,
-    command: ['bench', 'render'],
-  };
-  return generate(configuration, settings, SILENT, new AbortController().signal);
-}
-
-const SILENT: Progress = {
-  begin() {},
-  found() {},
-  advance() {},
-  end() {},
-  count() {},
-  info() {},
-  warn() {},
-};
-
 /** Where the time of an image goes, one image at a time in one page. */
 async function shares(base: string, size: number, count: number, drawing: RunSettings['drawing']): Promise<void> {
-  const folder = new RunFolder(base);
-  const [meshes, materials, environments] = await Promise.all(
-    (['meshes', 'materials', 'environments'] as const).map(async kind => (await openBank(folder.bank(kind)))!),
-  );
-  const banks = { meshes: meshes!, materials: materials!, environments: environments! };
-  const host = await RenderHost.start({ ...drawing, pages: 1 });
-  const assets = new SceneAssets(banks, host.facts.webglRenderer);
-  const sums = { load: 0, draw: 0, send: 0, host: 0, rest: 0 };
-  const { shapes3d: recipe } = await configure({});
-  const kind = { subset: 'shapes3d', seed: 1, recipe: { ...recipe, size }, instanceBank: 'meshes' } as const;
-  const items = banks.meshes.bySplit.train;
-  const drawer = {
-    render: async (job: Parameters<RenderHost['render']>[0]) => {
-      const began = performance.now();
-      const frame = await host.render(job, assets);
-      const { load, draw, send } = frame.times;
+  const scenes = await Scenes3d.start(base, size, drawing);
+  // Shaders are compiled and panoramas handed over once a page.
+  for (let i = 0; i < 20; i++) await scenes.next();
+  const sums = { load: 0, draw: 0, send: 0, host: 0 };
+  const began = performance.now();
+  for (let i = 0; i < count; i++) {
+    await scenes.next(({ times }, milliseconds) => {
+      const { load, draw, send } = times;
       sums.load += load;
       sums.draw += draw;
       sums.send += send;
-      sums.host += performance.now() - began - load - draw - send;
-      return frame;
-    },
-  };
-  const task = (number: number): Task3d => ({
-    number,
-    items: [items[number % items.length]!],
-    variations: 1,
-    split: 'train',
-    windows: {
-      meshes: [0, items.length],
-      materials: [0, banks.materials.bySplit.train.length],
-      environments: [0, Math.min(12, banks.environments.bySplit.train.length)],
-    },
-  });
-  // Shaders are compiled and panoramas handed over once a page.
-  for (let number = 0; number < 20; number++) await renderInstance3d(task(number), kind, banks, drawer);
-  for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] = 0;
-  const began = performance.now();
-  for (let number = 20; number < 20 + count; number++) await renderInstance3d(task(number), kind, banks, drawer);
+      sums.host += milliseconds - load - draw - send;
+    });
+  }
   const total = performance.now() - began;
-  await host.close();
-  sums.rest = total - sums.load - sums.draw - sums.send - sums.host;
+  await scenes.host.close();
   const parts = Object.entries({
     'load (read, decode, hand over)': sums.load,
     'draw and read back': sums.draw,
     'send to Node': sums.send,
     'host and page calls': sums.host,
-    'view, encode, label': sums.rest,
+    'view, encode, label': total - sums.load - sums.draw - sums.send - sums.host,
   });
   console.log(`${size}², one at a time: ${(total / count).toFixed(0)} ms an image`);
   for (const [name, ms] of parts) {
-    console.log(
-      `  ${name.padEnd(32)}${(ms / count).toFixed(1).padStart(7)} ms ${((100 * ms) / total).toFixed(0).padStart(4)} %`,
-    );
+    const share = ((100 * ms) / total).toFixed(0);
+    console.log(`  ${name.padEnd(32)}${(ms / count).toFixed(1).padStart(7)} ms ${share.padStart(4)} %`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { defaultCacheFolder } from '../renderers/cache-place.ts';
 import { makeFolder } from './make-folder.ts';
 
 /**
@@ -45,11 +45,6 @@ export class CacheFolder {
 }
 
 const HASH_BYTES = 32;
-
-/** $SHAPEMILL_CACHE, else $XDG_CACHE_HOME/shapemill, else ~/.cache/shapemill. Empty variables count as unset. */
-export function defaultCacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  return env.SHAPEMILL_CACHE || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'shapemill');
-}
 
 /**
  * Key of what is made from some bytes in one way: a folder for its kind, and a hash of the bytes and of all that decides

@@ -2,14 +2,15 @@ import { access, constants, readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import puppeteer, { type Browser } from 'puppeteer-core';
+import { bundledChromium } from './bundled-chromium.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
 
 /** A browser to draw with, and how it came to be the one. */
 export interface FoundBrowser {
   readonly path: string;
   readonly origin: 'named' | 'installed' | 'downloaded by puppeteer' | 'from npm';
-  /** Arguments that this one needs beside ours. */
-  readonly args: readonly string[];
+  /** What it needs in its environment. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** A back end that the browser can be started with. */
@@ -29,18 +30,18 @@ const PLACES = [
 export async function findBrowser(named: string | undefined): Promise<FoundBrowser> {
   const asked = named ?? (process.env.SHAPEMILL_BROWSER || process.env.PUPPETEER_EXECUTABLE_PATH || undefined);
   if (asked !== undefined) {
-    if (await isExecutable(asked)) return { path: asked, origin: 'named', args: [] };
+    if (await isExecutable(asked)) return { path: asked, origin: 'named', environment: {} };
     throw new Error(`expected a Chrome or Chromium that can be run, got "${asked}"`);
   }
   const installed = await firstExecutable([
     ...(process.env.PATH ?? '').split(delimiter).flatMap(folder => NAMES.map(name => join(folder, name))),
     ...PLACES,
   ]);
-  if (installed) return { path: installed, origin: 'installed', args: [] };
+  if (installed) return { path: installed, origin: 'installed', environment: {} };
   const downloaded = await firstExecutable(await downloadedChromes());
-  if (downloaded) return { path: downloaded, origin: 'downloaded by puppeteer', args: [] };
+  if (downloaded) return { path: downloaded, origin: 'downloaded by puppeteer', environment: {} };
   const bundled = await bundledChromium();
-  if (bundled) return bundled;
+  if (bundled) return { ...bundled, origin: 'from npm' };
   throw new Error('found no Chrome or Chromium: install one, or run npx puppeteer browsers install chrome');
 }
 
@@ -53,16 +54,6 @@ async function downloadedChromes(): Promise<string[]> {
     join(folder, version, 'chrome-mac-arm64', 'Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing'),
     join(folder, version, 'chrome-mac-x64', 'Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing'),
   ]);
-}
-
-/** The Chromium of the optional package, unpacked on its first use; it has SwiftShader only. */
-async function bundledChromium(): Promise<FoundBrowser | undefined> {
-  const chromium = await import('@sparticuz/chromium').then(
-    module => module.default,
-    () => undefined,
-  );
-  if (!chromium || process.platform !== 'linux' || process.arch !== 'x64') return undefined;
-  return { path: await chromium.executablePath(), origin: 'from npm', args: [] };
 }
 
 async function firstExecutable(paths: readonly string[]): Promise<string | undefined> {
@@ -102,12 +93,13 @@ const ARGS = [
 ];
 
 /** Starts a browser without a window, with a profile of its own that goes when it ends. */
-export function startBrowser({ path, args }: FoundBrowser, backEnd: StartedBackEnd): Promise<Browser> {
+export function startBrowser({ path, environment }: FoundBrowser, backEnd: StartedBackEnd): Promise<Browser> {
   return puppeteer.launch({
     executablePath: path,
+    env: { ...process.env, ...environment },
     headless: true,
     pipe: true, // a browser whose pipe is cut ends itself: none outlives a process that was killed
-    args: [...ARGS, ...BACK_END_ARGS[backEnd], ...args],
+    args: [...ARGS, ...BACK_END_ARGS[backEnd]],
     defaultViewport: null,
     // With network events on, every body also travels through DevTools: half the speed.
     networkEnabled: false,

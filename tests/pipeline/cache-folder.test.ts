@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CacheFolder, cacheKey, defaultCacheFolder } from '../../pipeline/cache-folder.ts';
+import { CacheFolder, cacheKey } from '../../pipeline/cache-folder.ts';
+import { defaultCacheFolder } from '../../renderers/cache-place.ts';
 
 let folder: string;
 beforeEach(async () => {
