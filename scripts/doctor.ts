@@ -77,7 +77,7 @@ async function machine(): Promise<Finding[]> {
   ];
 }
 
-/** What is kept between runs: prepared meshes and panoramas, prefiltered light. */
+/** What is kept between runs: prepared meshes and panoramas, prefiltered light, npm's browser. */
 async function cache(): Promise<Finding> {
   const folder = defaultCacheFolder();
   const entries = await glob('**', { cwd: folder, stats: true, suppressErrors: true });

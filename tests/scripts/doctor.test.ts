@@ -53,7 +53,8 @@ describe.concurrent('doctor', () => {
 
   it('takes a browser that does not start as one too', async () => {
     const broken = join(folder, 'broken-browser');
-    await writeFile(broken, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const script = '#!/bin/sh\n[ "$1" = --version ] && echo "Chromium 1.0" && exit 0\nexit 1\n';
+    await writeFile(broken, script, { mode: 0o755 });
     const { code, text, about } = await doctor([], { SHAPEMILL_BROWSER: broken });
     expect(code, text).toBe(0);
     expect(about('browser')).toContain(`named: ${broken}`);
