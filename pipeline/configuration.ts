@@ -353,24 +353,33 @@ function checkRecipe(content: Record<string, unknown>): Omit<Recipe, 'name'> {
 
 /** Lays the values of one group over the defaults and checks the whole. Names are written with hyphens. */
 function checkGroup(group: string, schema: z.ZodObject, defaults: object, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new UsageError(`${group}: expected a mapping of names to values`);
-  }
-  const names = Object.keys(schema.shape).map(kebab);
-  const unknown = Object.keys(value).find(name => !names.includes(name));
-  if (unknown !== undefined) throw new UsageError(`unknown name "${group}.${unknown}"${didYouMean(unknown, names)}`);
-  const changes = Object.fromEntries(Object.entries(value).map(([name, v]) => [camel(name), v]));
-  const whole = { ...defaults, ...changes };
+  const whole = laidOver(group, defaults, value);
   const parsed = schema.safeParse(whole);
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;
-  const [field, ...rest] = path.map(String);
   const got = path.reduce<unknown>((within, key) => (within as Record<PropertyKey, unknown>)[key], whole);
   // zod's "Too big: expected number to be <=100", "Invalid input: expected number, received string", and our own.
   const expected = /expected (.*?)(?:, received .*)?$/.exec(message)?.[1] ?? 'another value';
-  const error = invalidValue([group, kebab(field ?? ''), ...rest].join('.'), expected, got);
-  const choices = field === 'conditions' ? CONDITIONS[group] : undefined;
+  const error = invalidValue([group, ...path.map(String).map(kebab)].join('.'), expected, got);
+  const choices = path[0] === 'conditions' ? CONDITIONS[group] : undefined;
   throw new UsageError(error.message + (choices && typeof got === 'string' ? didYouMean(got, choices) : ''));
+}
+
+/** Defaults with some values changed, also in mappings within them. @throws UsageError for a name that is not there. */
+function laidOver(group: string, defaults: object, value: unknown): object {
+  if (!isMapping(value)) throw new UsageError(`${group}: expected a mapping of names to values`);
+  const names = Object.keys(defaults).map(kebab);
+  const unknown = Object.keys(value).find(name => !names.includes(name));
+  if (unknown !== undefined) throw new UsageError(`unknown name "${group}.${unknown}"${didYouMean(unknown, names)}`);
+  const changes = Object.entries(value).map(([name, changed]) => {
+    const before = (defaults as Record<string, unknown>)[camel(name)];
+    return [camel(name), isMapping(before) ? laidOver(`${group}.${name}`, before, changed) : changed];
+  });
+  return { ...defaults, ...Object.fromEntries(changes) };
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);

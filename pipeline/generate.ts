@@ -65,8 +65,9 @@ export async function stagesOf(configuration: Configuration): Promise<StageName[
     source === null ? [extract] : (await finishedBankFolder(source)) ? [] : [load];
   await refuseOtherShapes(configuration);
   const wants3d = configuration.subsets.some(subset => SUBSETS_3D.has(subset));
+  const wants2d = configuration.subsets.some(subset => !SUBSETS_3D.has(subset));
   return [
-    ...(await bankStage(configuration.shapeBank, 'extract-shapes', 'import-shapes')),
+    ...(wants2d ? await bankStage(configuration.shapeBank, 'extract-shapes', 'import-shapes') : []),
     ...(await bankStage(configuration.textureBank, 'extract-textures', 'import-textures')),
     ...(wants3d ? await bankStage(configuration.materialBank, 'make-materials', 'import-materials') : []),
     ...(wants3d ? (['prepare-meshes', 'prepare-environments'] as const) : []),
@@ -99,7 +100,7 @@ export async function generate(
   await folder.refuseUnwritable();
   const inputs = new Inputs(configuration, folder, folder.path, progress, signal);
   const names = await stagesOf(configuration);
-  const drawing = new Drawing(settings.drawing, folder, progress);
+  const drawing = new Drawing(settings.drawing, folder, progress, signal);
   const wanted = names.filter(name => !settings.stages || settings.stages.includes(name)).map(name => STAGES[name]);
   const before = await folder.record();
   await folder.begin({
@@ -110,8 +111,8 @@ export async function generate(
   const unlock = await folder.lock(settings.range);
   const pool = new WorkerPool(configuration, settings.workers);
   try {
-    if (wanted.some(stage => stage.draws)) await drawing.check();
     const run = new Run(configuration, settings, folder, inputs, pool, drawing, progress, signal);
+    if (await run.draws(wanted)) await drawing.check();
     for (const stage of wanted) await run.stage(stage);
     return { folder, stages: run.outcomes };
   } finally {
@@ -184,6 +185,14 @@ class Run {
     this.#signal = signal;
   }
 
+  /** Whether some of the stages have images to draw: a subset of none needs no browser. */
+  async draws(stages: readonly Stage[]): Promise<boolean> {
+    for (const stage of stages) {
+      if (stage.draws && (await stage.estimate(this.#context())).samples > 0) return true;
+    }
+    return false;
+  }
+
   async stage(stage: Stage): Promise<void> {
     for (const kind of stage.reads) this.#banks[kind] ??= await this.#finishedBank(kind, stage);
     const context = this.#context();
@@ -191,14 +200,13 @@ class Run {
     const expected = limit ?? (await stage.estimate(context)).samples;
     const { name, title, unit } = stage;
     this.#progress.begin({ name, title, unit, total: expected });
-    const host = stage.draws ? await this.#drawing.host() : undefined;
     const began = performance.now();
     let made = 0;
     const { samples, sidecars } = await runShards({
       stage,
       context,
       pool: this.#pool,
-      host,
+      host: stage.draws ? () => this.#drawing.host() : undefined,
       signal: this.#signal,
       range: this.#settings.range,
       enough: limit ?? Number.POSITIVE_INFINITY,

@@ -3,11 +3,16 @@ import {
   HalfFloatType,
   LinearMipmapLinearFilter,
   LinearSRGBColorSpace,
+  Mesh,
+  OrthographicCamera,
   PMREMGenerator,
+  ShaderMaterial,
   type Texture,
   WebGLCubeRenderTarget,
   type WebGLRenderer,
+  WebGLRenderTarget,
 } from 'three';
+import { backdropGeometry } from './background.ts';
 
 /**
  * A panorama's prefiltered light (three's PMREM: a cube whose mip levels hold radiance for rising roughness), and its way to
@@ -20,15 +25,58 @@ const FACES = 6;
 /** Faces of the roughest level, pixels (three's LOD_MIN). */
 const LAST_SIDE = 8;
 
+/**
+ * Wider panoramas are shrunk to this before they are prefiltered. Reflections are sharp enough then, the light has 17 MB;
+ * with faces four times as wide it has 268 MB, and software works on it for minutes.
+ */
+const MAX_WIDTH = 2048;
+
 /** Prefilters a panorama. */
 export function prefilter(renderer: WebGLRenderer, panorama: Texture): WebGLCubeRenderTarget {
+  const shrunk = panorama.width > MAX_WIDTH ? shrink(renderer, panorama) : undefined;
+  const source = shrunk?.texture ?? panorama;
   const generator = new PMREMGenerator(renderer);
-  const { mapping } = panorama;
-  panorama.mapping = EquirectangularReflectionMapping;
-  const light = generator.fromEquirectangular(panorama) as unknown as WebGLCubeRenderTarget;
-  panorama.mapping = mapping;
+  const { mapping } = source;
+  source.mapping = EquirectangularReflectionMapping;
+  const light = generator.fromEquirectangular(source) as unknown as WebGLCubeRenderTarget;
+  source.mapping = mapping;
   generator.dispose();
+  shrunk?.dispose();
   return light;
+}
+
+/** A panorama in fewer pixels, each the mean of what it replaces. */
+function shrink(renderer: WebGLRenderer, panorama: Texture): WebGLRenderTarget {
+  const samples = Math.ceil(panorama.width / MAX_WIDTH);
+  const height = Math.round((panorama.height * MAX_WIDTH) / panorama.width);
+  const target = new WebGLRenderTarget(MAX_WIDTH, height, { type: HalfFloatType, depthBuffer: false });
+  const material = new ShaderMaterial({
+    uniforms: { panorama: { value: panorama } },
+    vertexShader: 'void main() { gl_Position = vec4(position.xy, 0.0, 1.0); }',
+    fragmentShader: /* glsl */ `
+uniform sampler2D panorama;
+void main() {
+  vec3 light = vec3(0.0);
+  for (int i = 0; i < ${samples * samples}; i++) {
+    vec2 within = (vec2(i % ${samples}, i / ${samples}) + 0.5) / ${samples}.0;
+    vec2 place = (floor(gl_FragCoord.xy) + within) / vec2(${MAX_WIDTH}, ${height});
+    light += textureLod(panorama, place, 0.0).rgb;
+  }
+  gl_FragColor = vec4(light / ${samples * samples}.0, 1.0);
+}
+`,
+    depthTest: false,
+    depthWrite: false,
+    toneMapped: false,
+  });
+  const screen = new Mesh(backdropGeometry(), material);
+  screen.frustumCulled = false;
+  renderer.setRenderTarget(target);
+  renderer.render(screen, new OrthographicCamera());
+  renderer.setRenderTarget(null);
+  screen.geometry.dispose();
+  material.dispose();
+  return target;
 }
 
 /** The bytes of a prefiltered light. */
@@ -49,6 +97,8 @@ export function exportLight(renderer: WebGLRenderer, light: WebGLCubeRenderTarge
   }
   gl.deleteFramebuffer(framebuffer);
   renderer.resetState();
+  // Alpha is 1 in every texel. When the GPU's process died, the last are not read; they would be kept as darkness for all later runs.
+  if (bytes.at(-1) === 0) throw new Error('the GPU gave no light');
   return bytes;
 }
 
@@ -57,7 +107,7 @@ export function importLight(
   renderer: WebGLRenderer,
   bytes: Uint8Array<ArrayBuffer>,
 ): WebGLCubeRenderTarget | undefined {
-  const side = [256, 512, 1024, 2048].find(s => lightBytes(s) === bytes.length);
+  const side = [256, 512, 1024].find(s => lightBytes(s) === bytes.length);
   if (side === undefined) return undefined;
   const light = new WebGLCubeRenderTarget(side, {
     minFilter: LinearMipmapLinearFilter,

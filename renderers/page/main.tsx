@@ -10,8 +10,10 @@ import { DepthMaterial, LaidMaterial, ObjectMaterial } from './object-material.t
 
 extend({ Group, Mesh });
 
-/** The half diagonal of a cube of side 1, and room for displacement: no part of an object is further from its centre. */
-const OBJECT_RADIUS = 1;
+/** The half diagonal of a cube of side 1: no part of an object is further from its centre, but for its displacement. */
+const OBJECT_RADIUS = Math.sqrt(3) / 2;
+/** For rounding: what lies on the border is not cut off. */
+const MARGIN = 0.01;
 const NEAREST = 0.01;
 
 /** Draws scenes one after the other into one canvas. */
@@ -89,7 +91,7 @@ class Page {
       const root = store.getState().scene;
       root.environmentIntensity = scene.environment.strength;
       root.environmentRotation.setFromQuaternion(new Quaternion(...scene.environment.rotation));
-      this.#point(scene.camera);
+      this.#point(scene.camera, OBJECT_RADIUS + MARGIN + scene.material.displacement);
       this.#renderer.setRenderTarget(this.#capture.target(scene.size));
       this.#renderer.render(root, this.#camera);
       pixels =
@@ -106,10 +108,11 @@ class Page {
     return { load: ready - began, draw: drawn - ready, send: performance.now() - drawn };
   }
 
-  #point(camera: Description['camera']): void {
+  /** @param reach from the object's centre. */
+  #point(camera: Description['camera'], reach: number): void {
     this.#camera.fov = (2 * Math.atan(halfField(camera)) * 180) / Math.PI;
-    this.#camera.near = Math.max(NEAREST, camera.distance - OBJECT_RADIUS);
-    this.#camera.far = camera.distance + OBJECT_RADIUS;
+    this.#camera.near = Math.max(NEAREST, camera.distance - reach);
+    this.#camera.far = camera.distance + reach;
     this.#camera.position.set(0, 0, camera.distance);
     this.#camera.updateProjectionMatrix();
     this.#camera.updateMatrixWorld();

@@ -5,6 +5,7 @@ import {
   Matrix4,
   MeshPhysicalMaterial,
   Quaternion,
+  ShaderChunk,
   ShaderMaterial,
   type Texture,
   Vector3,
@@ -101,13 +102,16 @@ export class ObjectMaterial extends MeshPhysicalMaterial {
   }
 }
 
+function replaced(source: string, part: string, code: string): string {
+  if (!source.includes(part)) throw new Error(`three's shader has no "${part}" any more`);
+  return source.replace(part, code);
+}
+
 /** Replaces `#include <name>` by code, in which the include may stand again. */
 function withChunks(source: string, chunks: Readonly<Record<string, string>>): string {
   let result = source;
   for (const [name, code] of Object.entries(chunks)) {
-    const include = `#include <${name}>`;
-    if (!result.includes(include)) throw new Error(`three's shader has no ${include} any more`);
-    result = result.replace(include, code);
+    result = replaced(result, `#include <${name}>`, code);
   }
   return result;
 }
@@ -135,6 +139,13 @@ if (displacement > 0.0) {
 }
 `,
 };
+
+/** three's own, but for how much is transmitted: that is the material's. */
+const TRANSMISSION_CHUNK = replaced(
+  ShaderChunk.transmission_fragment,
+  'material.transmission = transmission;',
+  'material.transmission = transmission * box.properties.a;',
+);
 
 const FRAGMENT_CHUNKS = {
   common: /* glsl */ `#include <common>
@@ -165,6 +176,7 @@ reflectedLight.indirectDiffuse *= ambientOcclusion;
 float dotNV = saturate(dot(geometryNormal, geometryViewDir));
 reflectedLight.indirectSpecular *= computeSpecularOcclusion(dotNV, ambientOcclusion, material.roughness);
 `,
+  transmission_fragment: TRANSMISSION_CHUNK,
   // Alpha is the mask: the object covers what is behind it even where light comes through.
   opaque_fragment: 'gl_FragColor = vec4(outgoingLight, 1.0);',
 };

@@ -55,7 +55,7 @@ describe('configure', () => {
     expect(await configure({})).toMatchObject({
       recipe: 'last',
       seed: 1,
-      subsets: ['shapes2d', 'textures2d'],
+      subsets: ['shapes2d', 'textures2d', 'shapes3d', 'materials3d'],
       shapes: 40,
       photos: ['starter-photos'],
       shapeBank: null,
@@ -67,6 +67,23 @@ describe('configure', () => {
       naturalShapes: { channelDraws: 15, thresholds: 20, workSide: 512, minArea: 20_000, maxAreaShare: 0.5 },
     });
     expect(await configure({ recipe: 'last' })).toEqual(await configure({}));
+  });
+
+  it('lays values over the defaults also within a mapping', async () => {
+    const { shapes3d } = await withRecipe('shapes3d: { mapping: { scale-per-axis: 1, blend: 0.1 } }');
+    expect(shapes3d.mapping).toEqual({
+      offset: [0, 30],
+      rotation: [0, 360],
+      scale: [0.01, 10 ** 0.6],
+      scalePerAxis: 1,
+      blend: 0.1,
+    });
+    expect(await complaint('shapes3d: { mapping: { scaleperaxis: 1 } }')).toContain(
+      'unknown name "shapes3d.mapping.scaleperaxis" (did you mean "scale-per-axis"?)',
+    );
+    await expect(fromRecipe('shapes3d: { mapping: { scale-per-axis: 2 } }')).rejects.toThrow(
+      /shapes3d\.mapping\.scale-per-axis: expected number to be <=1, got 2/,
+    );
   });
 
   it('keeps subsets in one order, however they are given', async () => {

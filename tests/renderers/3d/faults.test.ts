@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AssetSource } from '../../../renderers/asset-server.ts';
 import { RenderHost } from '../../../renderers/render-host.ts';
@@ -79,6 +80,24 @@ describe.skipIf(process.platform !== 'linux')('a fault of the environment costs 
   });
 });
 
+describe.skipIf(process.platform !== 'linux')('what hangs', () => {
+  it('costs no image when it is the GPU process', async () => {
+    host = await RenderHost.start({ pages: 1, timeLimit: 20_000 });
+    await undisturbedBy(host, async () => {
+      for (const pid of await browserProcesses(host!, 'gpu-process')) process.kill(pid, 'SIGSTOP');
+    });
+  });
+
+  it('does not outlive the host', async () => {
+    host = await RenderHost.start({ pages: 1 });
+    await host.render(jobs[0]!, shelf);
+    const [page] = await browserProcesses(host, 'renderer');
+    process.kill(page!, 'SIGSTOP');
+    await host.close();
+    await expect.poll(() => existsSync(`/proc/${page}`)).toBe(false);
+  });
+});
+
 describe('what cannot be drawn', () => {
   it('fails after a second try on a fresh page, and says why; other images go on', async () => {
     host = await RenderHost.start({ pages: 1 });
@@ -102,6 +121,12 @@ describe('what cannot be drawn', () => {
     await expect(RenderHost.start({ browser: '/nowhere/chrome' })).rejects.toThrow(
       'expected a Chrome or Chromium that can be run, got "/nowhere/chrome"',
     );
+    // A folder, and a program that is something else.
+    for (const browser of ['/', process.execPath]) {
+      await expect(RenderHost.start({ browser })).rejects.toThrow(
+        `expected a Chrome or Chromium that can be run, got "${browser}" (`,
+      );
+    }
   });
 });
 

@@ -280,6 +280,15 @@ describe('materials around objects', () => {
     }
   });
 
+  it('displacement is never cut off in front or behind, however far it goes', async () => {
+    const plain = scene({ camera: { distance: 3, focalLength: 32, sensor: 36 } });
+    const items = shelf.put(sphere(), material({ height: 255 }), WHITE);
+    // A ball of radius 1.5, whose front and back are further from its centre than any part of an undisplaced object.
+    const drawn = await draw(items, { ...plain, material: { ...plain.material, displacement: 1 } });
+    expect(inside(drawn).length).toBeGreaterThan(0.7 * 128 ** 2);
+    expect(drawn.at(64, 64)[3]).toBe(1);
+  });
+
   it('ambient occlusion darkens, transmission shows what is behind, and the mask stays whole', async () => {
     const dark = await draw(shelf.put(sphere(), material({ occlusion: 100 }), WHITE), scene());
     expect(dark.at(64, 64)[0]).toBeLessThan(0.6);
@@ -289,10 +298,29 @@ describe('materials around objects', () => {
     const [r, , b, a] = drawn.at(64, 64);
     expect(a).toBe(1);
     expect(r + b).toBeGreaterThan(0.5);
+    // How much is transmitted is the map's: white where nothing is, and the blue behind where all is.
+    const room = panorama(([, , z]) => (z < 0 ? [0, 0, 1] : [1, 1, 1]));
+    const half = material(u => ({ transmission: u < 0.5 ? 0 : 255, roughness: 0 }), 64, true);
+    const two = await draw(shelf.put(cube(), half, room), withMapping({ offset: [0.5, 0.5, 0.5] }));
+    const redness = (x: number) => two.at(x, 64)[0] / two.at(x, 64)[2];
+    expect(redness(50)).toBeGreaterThan(0.8);
+    expect(redness(78)).toBeLessThan(0.4);
   });
 });
 
 describe('the way to disk', () => {
+  it('light of very wide panoramas is that of narrower ones, and no larger than what the host takes', async () => {
+    const sky = (width: number) => panorama(([x, y, z]) => [0.5 + 0.5 * x, 0.5 + 0.5 * y, 0.5 + 0.5 * z], width, 128);
+    const metal = material({ roughness: 60, metalness: 255 });
+    const wide = shelf.put(sphere(), metal, sky(6000));
+    const narrow = shelf.put(sphere(), metal, sky(256));
+    const [a, b] = [await draw(wide, scene()), await draw(narrow, scene())];
+    for (const [x, y] of inside(b)) {
+      for (let c = 0; c < 3; c++) expect(Math.abs(a.at(x, y)[c]! - b.at(x, y)[c]!)).toBeLessThan(0.03);
+    }
+    expect((await shelf.get('lights', wide.environment))!.length).toBeLessThan(70e6);
+  });
+
   it('light that was kept gives the very same picture', async () => {
     const sky = panorama(([x, y, z]) => [0.5 + 0.5 * x, 0.5 + 0.5 * y, 0.5 + 0.5 * z]);
     const items = shelf.put(sphere(), material({ roughness: 80, metalness: 255 }), sky);

@@ -93,8 +93,8 @@ export function material(
 export function panorama(
   radiance: (direction: readonly [number, number, number]) => readonly [number, number, number],
   width = 256,
+  height = width / 2,
 ): Uint8Array<ArrayBuffer> {
-  const height = width / 2;
   const data = new Float32Array(3 * width * height);
   for (let row = 0; row < height; row++) {
     for (let column = 0; column < width; column++) {
