@@ -15,12 +15,15 @@ export class Drawing {
   readonly #settings: DrawingSettings;
   readonly #folder: RunFolder;
   readonly #progress: Progress;
+  readonly #signal: AbortSignal;
   #host: Promise<RenderHost> | undefined;
 
-  constructor(settings: DrawingSettings, folder: RunFolder, progress: Progress) {
+  /** @param signal ends the browser. */
+  constructor(settings: DrawingSettings, folder: RunFolder, progress: Progress, signal: AbortSignal) {
     this.#settings = settings;
     this.#folder = folder;
     this.#progress = progress;
+    this.#signal = signal;
   }
 
   /** Whether scenes can be drawn, before hours are spent on what they show. @throws UsageError when not. */
@@ -43,7 +46,7 @@ export class Drawing {
   }
 
   async #start(): Promise<RenderHost> {
-    const host = await RenderHost.start(this.#settings).catch(error => {
+    const host = await RenderHost.start(this.#settings, this.#signal).catch(error => {
       throw new UsageError((error as Error).message);
     });
     const { webglRenderer, software, version } = host.facts;

@@ -17,8 +17,8 @@ export interface StageRun {
   readonly stage: Stage;
   readonly context: Omit<PlanContext, 'written'>;
   readonly pool: WorkerPool;
-  /** Draws, for stages that need it. */
-  readonly host: RenderHost | undefined;
+  /** Draws, for stages that need it; started for the first shard that is not there yet. */
+  readonly host: (() => Promise<RenderHost>) | undefined;
   readonly signal: AbortSignal;
   readonly events: StageEvents;
   /** Only shards first..last are made here; the others are somebody else's. */
@@ -101,13 +101,14 @@ async function planWork(
     const ours = !range || (plan.shard >= range[0] && plan.shard <= range[1]);
     if (complete) queue.push({ complete });
     else if (ours) {
+      const host = await run.host?.();
       const flights = new Handover<Flight>();
       queue.push({ plan, flights });
       for (const task of plan.tasks) {
         await room.enter();
         if (signal.aborted) break;
         flights.push({
-          done: settled(pool.run({ stage: stage.name, task, banks: banksFor(stage, context.banks) }, signal, run.host)),
+          done: settled(pool.run({ stage: stage.name, task, banks: banksFor(stage, context.banks) }, signal, host)),
         });
       }
       flights.end();

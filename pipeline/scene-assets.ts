@@ -40,17 +40,21 @@ export class SceneAssets implements AssetSource {
 }
 
 /**
- * A material's maps as the page takes them. Decoded here and not in the browser, whose decoder takes three times as long
+ * A material's maps as the page takes them: square, since one repeat of a material fills a square of the mapping, whatever
+ * its picture's sides. Decoded here and not in the browser, whose decoder takes three times as long
  * (docs/rendering.md).
  */
 async function packMaterial(bank: Bank, number: number): Promise<Uint8Array<ArrayBuffer>> {
-  const { files } = await readMaps(bank, number);
+  const { files, label } = await readMaps(bank, number);
+  const side = Math.max(label.width, label.height);
   const decode = async (field: MapField, channels: 1 | 3) => {
     const file = files[field];
     if (!file) return undefined;
-    const image = sharp(file).toColourspace(channels === 1 ? 'b-w' : 'srgb');
-    const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
-    return { data, width: info.width, height: info.height };
+    const image = sharp(file).resize({ width: side, height: side, fit: 'fill' });
+    return image
+      .toColourspace(channels === 1 ? 'b-w' : 'srgb')
+      .raw()
+      .toBuffer();
   };
   const [color, normal, height, metallic, roughness, occlusion, opacity, transmission] = await Promise.all([
     decode('color.jpg', 3),
@@ -62,21 +66,20 @@ async function packMaterial(bank: Bank, number: number): Promise<Uint8Array<Arra
     decode('opacity.jpg', 1),
     decode('transmission.jpg', 1),
   ]);
-  const side = color!.width;
   const { bytes, material } = allocateMaterial(side, Boolean(opacity ?? transmission));
   for (let i = 0; i < side * side; i++) {
-    material.color[4 * i] = color!.data[3 * i]!;
-    material.color[4 * i + 1] = color!.data[3 * i + 1]!;
-    material.color[4 * i + 2] = color!.data[3 * i + 2]!;
-    material.normalHeight[4 * i] = normal!.data[3 * i]!;
-    material.normalHeight[4 * i + 1] = normal!.data[3 * i + 1]!;
-    material.normalHeight[4 * i + 2] = normal!.data[3 * i + 2]!;
-    material.normalHeight[4 * i + 3] = height!.data[i]!;
-    material.properties[4 * i] = occlusion?.data[i] ?? 255;
-    material.properties[4 * i + 1] = roughness!.data[i]!;
-    material.properties[4 * i + 2] = metallic!.data[i]!;
+    material.color[4 * i] = color![3 * i]!;
+    material.color[4 * i + 1] = color![3 * i + 1]!;
+    material.color[4 * i + 2] = color![3 * i + 2]!;
+    material.normalHeight[4 * i] = normal![3 * i]!;
+    material.normalHeight[4 * i + 1] = normal![3 * i + 1]!;
+    material.normalHeight[4 * i + 2] = normal![3 * i + 2]!;
+    material.normalHeight[4 * i + 3] = height![i]!;
+    material.properties[4 * i] = occlusion?.[i] ?? 255;
+    material.properties[4 * i + 1] = roughness![i]!;
+    material.properties[4 * i + 2] = metallic![i]!;
     // Where a surface is not there, one sees through it.
-    material.properties[4 * i + 3] = Math.max(transmission?.data[i] ?? 0, 255 - (opacity?.data[i] ?? 255));
+    material.properties[4 * i + 3] = Math.max(transmission?.[i] ?? 0, 255 - (opacity?.[i] ?? 255));
   }
   return bytes;
 }

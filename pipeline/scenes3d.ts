@@ -2,11 +2,11 @@ import type { Mask } from '../extractors/image.ts';
 import { coverageFacts } from '../renderers/coverage.ts';
 import type { RenderedFrame } from '../renderers/render-host.ts';
 import type { RenderJob, SceneItems } from '../renderers/render-job.ts';
-import { largestPart, silhouette } from '../renderers/silhouette.ts';
+import { largestPart, NEAREST, silhouette } from '../renderers/silhouette.ts';
 import { integer } from '../sampling/distributions.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
 import { decodeMesh, type StoredMesh } from '../scenes/mesh-format.ts';
-import { composeScene, DRAW_QUANTITY, type Draw3d, type Quantities, type View } from '../scenes/object-scene.ts';
+import { composeScene, DRAW_QUANTITY, type Draw3d, type Quantities } from '../scenes/object-scene.ts';
 import { QUANTITIES, type Quantity, type Scene3dRecipe } from '../scenes/recipe3d.ts';
 import type { Scene3d } from '../scenes/scene3d.ts';
 import { type Bank, itemSize, readItem, readLabel } from './bank.ts';
@@ -70,7 +70,9 @@ export async function renderInstance3d(
     const { id } = itemSize(banks[kind.instanceBank], item);
     const scenes = await drawScenes(task, kind, banks, item);
     if (!scenes) {
-      faults.push({ item: id, reason: `no view covers ${100 * kind.recipe.minCoverage} % of the image` });
+      const views = kind.instanceBank === 'meshes' ? 'no view' : 'no view of the meshes drawn for it';
+      const share = Number((100 * kind.recipe.minCoverage).toPrecision(6));
+      faults.push({ item: id, reason: `${views} covers ${share} % of the image from outside the object` });
       continue;
     }
     const files = await Promise.all(
@@ -148,7 +150,7 @@ async function drawScene(
     );
     const quantities = { ...shared, ...own } as Quantities;
     const mesh = await readMesh(banks.meshes, drawn.find(quantities.object.id));
-    if (!isLargeEnough(mesh, quantities.orientation, recipe.minCoverage)) continue;
+    if (!isAccepted(mesh, quantities, recipe.minCoverage)) continue;
     const items = {
       mesh: drawn.find(quantities.object.id),
       material: drawn.find(quantities.material.id),
@@ -159,9 +161,16 @@ async function drawScene(
   return undefined;
 }
 
-/** LAS&T's rule: some connected part of the object covers its share of the image. */
-function isLargeEnough(mesh: StoredMesh, { rotation, camera }: View, minCoverage: number): boolean {
-  const seen = silhouette(mesh, rotation, camera, VIEW_SIDE);
+/**
+ * LAS&T's rule: some connected part of the object covers its share of the image. Ours: the camera is not in the object, also
+ * where displacement lifts it as far as it can.
+ */
+function isAccepted(
+  mesh: StoredMesh,
+  { orientation: { rotation, camera }, material: { displacement } }: Quantities,
+  minCoverage: number,
+): boolean {
+  const seen = silhouette(mesh, rotation, camera, VIEW_SIDE, NEAREST + displacement);
   return seen !== undefined && largestPart(seen) >= minCoverage * VIEW_SIDE ** 2;
 }
 

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { access, constants, readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import puppeteer, { type Browser } from 'puppeteer-core';
 import { bundledChromium } from './bundled-chromium.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
@@ -30,15 +32,16 @@ const PLACES = [
 export async function findBrowser(named: string | undefined): Promise<FoundBrowser> {
   const asked = named ?? (process.env.SHAPEMILL_BROWSER || process.env.PUPPETEER_EXECUTABLE_PATH || undefined);
   if (asked !== undefined) {
-    if (await isExecutable(asked)) return { path: asked, origin: 'named', environment: {} };
-    throw new Error(`expected a Chrome or Chromium that can be run, got "${asked}"`);
+    const fault = await browserFault(asked);
+    if (fault === undefined) return { path: asked, origin: 'named', environment: {} };
+    throw new Error(`expected a Chrome or Chromium that can be run, got "${asked}" (${fault})`);
   }
-  const installed = await firstExecutable([
+  const installed = await firstBrowser([
     ...(process.env.PATH ?? '').split(delimiter).flatMap(folder => NAMES.map(name => join(folder, name))),
     ...PLACES,
   ]);
   if (installed) return { path: installed, origin: 'installed', environment: {} };
-  const downloaded = await firstExecutable(await downloadedChromes());
+  const downloaded = await firstBrowser(await downloadedChromes());
   if (downloaded) return { path: downloaded, origin: 'downloaded by puppeteer', environment: {} };
   const bundled = await bundledChromium();
   if (bundled) return { ...bundled, origin: 'from npm' };
@@ -56,16 +59,28 @@ async function downloadedChromes(): Promise<string[]> {
   ]);
 }
 
-async function firstExecutable(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) if (await isExecutable(path)) return path;
+async function firstBrowser(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) if ((await browserFault(path)) === undefined) return path;
   return undefined;
 }
 
-const isExecutable = (path: string) =>
-  access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+const run = promisify(execFile);
+
+/**
+ * Why a file is no browser that can be started; undefined when it is one. Asked for its version, since a name says little:
+ * there are folders of that name, programs for other machines, ones that lack libraries, and stubs that tell how to install
+ * the browser.
+ */
+async function browserFault(path: string): Promise<string | undefined> {
+  try {
+    await access(path, constants.X_OK);
+    const { stdout } = await run(path, ['--version'], { timeout: 30_000, killSignal: 'SIGKILL' });
+    return /chrom/i.test(stdout) ? undefined : `its --version is "${stdout.trim().split('\n')[0]}"`;
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string };
+    return (stderr?.trim() || message).split('\n').at(-1);
+  }
+}
 
 /** How each back end is asked for (ANGLE's names; measured combinations, see docs/rendering.md). */
 const BACK_END_ARGS: Readonly<Record<StartedBackEnd, readonly string[]>> = {
@@ -92,12 +107,20 @@ const ARGS = [
   '--disable-domain-blocking-for-3d-apis',
 ];
 
-/** Starts a browser without a window, with a profile of its own that goes when it ends. */
-export function startBrowser({ path, environment }: FoundBrowser, backEnd: StartedBackEnd): Promise<Browser> {
+/**
+ * Starts a browser without a window, with a profile of its own that goes when it ends.
+ * @param signal ends it, also while it starts.
+ */
+export function startBrowser(
+  { path, environment }: FoundBrowser,
+  backEnd: StartedBackEnd,
+  signal?: AbortSignal,
+): Promise<Browser> {
   return puppeteer.launch({
     executablePath: path,
     env: { ...process.env, ...environment },
     headless: true,
+    ...(signal && { signal }),
     pipe: true, // a browser whose pipe is cut ends itself: none outlives a process that was killed
     args: [...ARGS, ...BACK_END_ARGS[backEnd]],
     defaultViewport: null,

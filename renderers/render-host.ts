@@ -75,27 +75,43 @@ export class RenderHost {
   readonly facts: RendererFacts;
   readonly #found: FoundBrowser;
   readonly #timeLimit: number;
+  readonly #signal: AbortSignal | undefined;
   readonly #orders = new Map<number, Order>();
   readonly #waiting: Order[] = [];
   readonly #slots: Slot[] = [];
+  readonly #pages: number;
+  /** Browsers that are there and do not answer. */
+  readonly #hanging = new WeakSet<Browser>();
   #server!: AssetServer;
   #browser: Promise<Browser>;
   #numbers = 0;
   #closed = false;
 
-  private constructor(found: FoundBrowser, started: StartedBrowser, version: string, settings: RenderSettings) {
+  private constructor(
+    found: FoundBrowser,
+    started: StartedBrowser,
+    version: string,
+    settings: RenderSettings,
+    signal: AbortSignal | undefined,
+  ) {
     this.#found = found;
+    this.#signal = signal;
     this.#timeLimit = settings.timeLimit ?? TIME_LIMIT;
+    this.#pages = settings.pages ?? (started.software ? PAGES_SOFTWARE : PAGES_HARDWARE);
     this.#browser = Promise.resolve(started.browser);
     const { backEnd, webglRenderer, software } = started;
     this.facts = { browser: found.path, origin: found.origin, version, backEnd, webglRenderer, software };
   }
 
-  /** Finds and starts a browser. @throws Error when there is none, or none that draws. */
-  static async start(settings: RenderSettings = {}): Promise<RenderHost> {
+  /**
+   * Finds and starts a browser.
+   * @param signal ends the browser, also while it starts.
+   * @throws Error when there is none, or none that draws.
+   */
+  static async start(settings: RenderSettings = {}, signal?: AbortSignal): Promise<RenderHost> {
     const found = await findBrowser(settings.browser);
-    const [started, script] = await Promise.all([startDrawing(found, settings.gl ?? 'auto'), bundlePage()]);
-    const host = new RenderHost(found, started, await started.browser.version(), settings);
+    const [started, script] = await Promise.all([startDrawing(found, settings.gl ?? 'auto', signal), bundlePage()]);
+    const host = new RenderHost(found, started, await started.browser.version(), settings, signal);
     host.#server = await AssetServer.start(script, {
       source: job => host.#orders.get(job)?.source,
       frameBytes: job => frameBytes(host.#orders.get(job)?.job),
@@ -104,14 +120,12 @@ export class RenderHost {
         if (order) order.pixels = pixels;
       },
     });
-    const pages = settings.pages ?? (started.software ? PAGES_SOFTWARE : PAGES_HARDWARE);
-    for (let i = 0; i < pages; i++) host.#slots.push(host.#openSlot());
     return host;
   }
 
   /** How many images can be in work at a time. */
   get capacity(): number {
-    return LANES * this.#slots.length;
+    return LANES * this.#pages;
   }
 
   /** The browser as it is now: for those who measure it, or put it to the test. */
@@ -140,7 +154,9 @@ export class RenderHost {
     this.#waiting.length = 0;
     await this.#server.close();
     const browser = await this.#browser.catch(() => undefined);
-    if (browser) await withLimit(browser.close(), 5000, 'closing').catch(() => browser.process()?.kill('SIGKILL'));
+    if (!browser) return;
+    await withLimit(browser.close(), 5000, 'closing').catch(() => {});
+    killBrowser(browser);
   }
 
   #openSlot(): Slot {
@@ -149,37 +165,57 @@ export class RenderHost {
     return slot;
   }
 
+  /** A page in a browser that answers: one that hangs (its GPU process does, say) is ended, and another one started. */
   async #openPage(): Promise<Page> {
-    const page = await (await this.#liveBrowser()).newPage();
-    await page.goto(this.#server.pageUrl);
-    await withLimit(
-      page.evaluate(() => shapemill.open()),
-      this.#timeLimit,
-      'opening a page',
-    );
-    return page;
+    const browser = await this.#liveBrowser();
+    try {
+      return await this.#openPageIn(browser);
+    } catch (error) {
+      if (!(error instanceof TookTooLong)) throw error;
+      this.#hanging.add(browser);
+      killBrowser(browser);
+      return await this.#openPageIn(await this.#liveBrowser());
+    }
+  }
+
+  #openPageIn(browser: Browser): Promise<Page> {
+    const open = async () => {
+      const page = await browser.newPage();
+      await page.goto(this.#server.pageUrl, { timeout: 0 });
+      await page.evaluate(() => shapemill.open());
+      return page;
+    };
+    return withLimit(open(), this.#timeLimit, 'opening a page');
   }
 
   /** The browser, started again when it died. */
   async #liveBrowser(): Promise<Browser> {
     const browser = await this.#browser.catch(() => undefined);
-    if (browser?.connected) return browser;
+    if (browser && this.#answers(browser)) return browser;
     if (this.#closed) throw new Error('the render host was closed');
     // Of several pages that notice, the first starts it.
     const current = this.#browser;
     const again = current.then(
-      async b => (b.connected ? b : this.#restart()),
+      async b => (this.#answers(b) ? b : this.#restart()),
       () => this.#restart(),
     );
     if (this.#browser === current) this.#browser = again;
     return this.#browser;
   }
 
+  #answers(browser: Browser): boolean {
+    return browser.connected && !this.#hanging.has(browser);
+  }
+
   async #restart(): Promise<Browser> {
-    return (await startDrawing(this.#found, this.facts.backEnd)).browser;
+    return (await startDrawing(this.#found, this.facts.backEnd, this.#signal)).browser;
   }
 
   #dispatch(): void {
+    // Pages are opened as images need them: many at once would keep each other from starting.
+    while (this.#slots.length < this.#pages && this.#slots.length < this.#orders.size) {
+      this.#slots.push(this.#openSlot());
+    }
     for (const [i, slot] of this.#slots.entries()) {
       while (this.#waiting.length > 0 && slot.busy < this.#lanes() && !slot.broken) {
         void this.#draw(i, slot, this.#waiting.shift()!);
@@ -254,10 +290,29 @@ async function closeQuietly(page: Page): Promise<void> {
   await withLimit(page.close({ runBeforeUnload: false }), 5000, 'closing a page').catch(() => {});
 }
 
+/**
+ * Ends a browser with all its processes, which form a group: those that hang do not notice that the browser is gone. Of a
+ * browser that has ended, only they are left.
+ */
+function killBrowser(browser: Browser): void {
+  const leader = browser.process()?.pid;
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // nothing of it is left
+  }
+}
+
+class TookTooLong extends Error {}
+
 async function withLimit<T>(promise: Promise<T>, milliseconds: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${milliseconds / 1000} s`)), milliseconds);
+    timer = setTimeout(
+      () => reject(new TookTooLong(`${what} took longer than ${milliseconds / 1000} s`)),
+      milliseconds,
+    );
   });
   try {
     return await Promise.race([promise, limit]);

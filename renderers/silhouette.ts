@@ -3,6 +3,9 @@ import { rotationMatrix } from '../sampling/rotation.ts';
 import { POSITION_SCALE, type StoredMesh, VERTEX_COMPONENTS } from '../scenes/mesh-format.ts';
 import { type Camera, halfField, type Quaternion } from '../scenes/scene3d.ts';
 
+/** How near to the camera a part of a mesh may be, as a rule. */
+export const NEAREST = 0.02;
+
 /**
  * Where a mesh is seen, worked out without a graphics card, so that which views are accepted does not depend on one: 255 for
  * each pixel whose centre a triangle covers, else 0. Displacement is left out.
@@ -14,7 +17,7 @@ export function silhouette(
   rotation: Quaternion,
   camera: Camera,
   size: number,
-  nearest = 0.02,
+  nearest = NEAREST,
 ): GreyImage | undefined {
   const places = project(mesh, rotation, camera, size, nearest);
   if (!places) return undefined;

@@ -49,6 +49,7 @@ export const prepareEnvironments: Stage<ImportTask> = {
       const { id: source, split, provenance } = file;
       const bytes = await readPanoramaFile(file.path);
       const { packed, facts } = await prepareCached(bytes, configuration.environmentPreparation);
+      if (facts.light.mean.every(value => value === 0)) throw new InputFault('no light comes from it: it is all black');
       const { width, height } = facts;
       const id = bankItemId('environments', source, 0);
       const label = encodeLabel(environmentLabelSchema, { id, split, panorama: source, ...facts, provenance });

@@ -108,6 +108,14 @@ describe('prepare-environments', () => {
     expect(contentOf(await run(exrFile(64, 32, () => [1, 1, 1]))).label.clamped).toBe(0);
   });
 
+  it('refuses a panorama that lights nothing', async () => {
+    for (let time = 0; time < 2; time++) {
+      const { samples, faults } = await run(hdrFile(16, 8, () => [0, 0, 0]));
+      expect(samples).toBe(0);
+      expect(faults[0]!.reason).toBe('no light comes from it: it is all black');
+    }
+  });
+
   it('records a fault of the data, and keeps nothing of it', async () => {
     const whole = exrFile(64, 32, sunny);
     const { items, samples, faults } = await run(whole.subarray(0, 3000));

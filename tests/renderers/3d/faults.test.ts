@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AssetSource } from '../../../renderers/asset-server.ts';
 import { RenderHost } from '../../../renderers/render-host.ts';
@@ -94,7 +94,13 @@ describe.skipIf(process.platform !== 'linux')('what hangs', () => {
     const [page] = await browserProcesses(host, 'renderer');
     process.kill(page!, 'SIGSTOP');
     await host.close();
-    await expect.poll(() => existsSync(`/proc/${page}`)).toBe(false);
+    // Gone, or dead and not yet buried by whoever inherited it.
+    const state = () =>
+      readFile(`/proc/${page}/stat`, 'latin1').then(
+        stat => /\) (.)/.exec(stat)![1],
+        () => 'gone',
+      );
+    await expect.poll(state).toMatch(/gone|Z|X/);
   });
 });
 
