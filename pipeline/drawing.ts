@@ -31,7 +31,9 @@ export class Drawing {
     await findBrowser(this.#settings.browser).catch(error => {
       throw new UsageError(`${(error as Error).message}; or leave 3D out with --subsets shapes2d textures2d`);
     });
-    if (this.#settings.requireGpu) await this.host();
+    // Who asks for something special learns at once whether it is there.
+    const { requireGpu, gl = 'auto' } = this.#settings;
+    if (requireGpu || gl !== 'auto') await this.host();
   }
 
   /** @throws UsageError when no browser draws, or only in software where a GPU is required. */
@@ -47,7 +49,8 @@ export class Drawing {
 
   async #start(): Promise<RenderHost> {
     const host = await RenderHost.start(this.#settings, this.#signal).catch(error => {
-      throw new UsageError((error as Error).message);
+      this.#signal.throwIfAborted();
+      throw new UsageError(`${(error as Error).message}; "shapemill doctor" looks at browser and graphics card`);
     });
     const { webglRenderer, software, version } = host.facts;
     if (software && this.#settings.requireGpu) {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Mask } from '../extractors/image.ts';
 import { coverageFacts } from '../renderers/coverage.ts';
 import type { RenderedFrame } from '../renderers/render-host.ts';
@@ -102,7 +103,7 @@ async function drawScenes(
     const shared = drawShared(rng(kind.seed, kind.subset, `${task.number}/shared`, round), kind, drawn);
     const scenes: DrawnScene[] = [];
     for (let variation = 0; variation < task.variations; variation++) {
-      const scene = await drawScene(task, kind, banks, drawn, shared, variation, round);
+      const scene = await drawScene(task, kind, banks, drawn, shared, scenes, round);
       if (!scene) break;
       scenes.push(scene);
     }
@@ -129,16 +130,18 @@ function drawQuantities(
   ) as Partial<Quantities>;
 }
 
-/** One image's scene: drawn anew until the object is large enough in it. */
+/** One image's scene: drawn anew until the object is large enough in it, and it differs from the others of its instance. */
 async function drawScene(
   task: Task3d,
   { seed, subset, recipe }: Subset3d,
   banks: Banks3d,
   drawn: DrawnItems,
   shared: Partial<Quantities>,
-  variation: number,
+  others: readonly DrawnScene[],
   round: number,
 ): Promise<DrawnScene | undefined> {
+  const variation = others.length;
+  let twin: DrawnScene | undefined;
   for (let view = 0; view < MAX_VIEWS; view++) {
     const attempt = round * MAX_VIEWS + view;
     const random = rng(seed, subset, `${task.number}/${variation}`, attempt);
@@ -156,9 +159,12 @@ async function drawScene(
       material: drawn.find(quantities.material.id),
       environment: drawn.find(quantities.environment.id),
     };
-    return { scene: composeScene(recipe, quantities), items, attempt };
+    const drawnScene = { scene: composeScene(recipe, quantities), items, attempt };
+    // Where only the object varies, it may be drawn again; the image is the same only when there is no other object.
+    if (!others.some(({ scene }) => isDeepStrictEqual(scene, drawnScene.scene))) return drawnScene;
+    twin ??= drawnScene;
   }
-  return undefined;
+  return twin;
 }
 
 /**

@@ -26,7 +26,15 @@ export async function bundledChromium(): Promise<BundledChromium | undefined> {
   const version = await packageVersion();
   if (version === undefined) return undefined;
   const folder = join(defaultCacheFolder(), `chromium-${version}`);
-  if (!(await exists(join(folder, 'chromium')))) await unpack(folder);
+  if (!(await exists(join(folder, 'chromium')))) {
+    await unpack(folder).catch(error => {
+      const reason = (error as Error).message.split('\n')[0];
+      throw new Error(
+        `npm's Chromium cannot be unpacked into ${folder} (${reason}): set SHAPEMILL_CACHE to a folder that can be written ` +
+          'to and has room for 200 MB, or install Chrome',
+      );
+    });
+  }
   const path = join(folder, 'chromium');
   const libraries = (await lacksLibraries(path)) ? { LD_LIBRARY_PATH: join(folder, 'al2023', 'lib') } : {};
   return { path, environment: { FONTCONFIG_PATH: join(folder, 'fonts'), ...libraries } };

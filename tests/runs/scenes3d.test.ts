@@ -58,6 +58,29 @@ describe('a run with 3D scenes', () => {
     expect(scenesOf(await labels(run))).toEqual(scenesOf(await labels(whole)));
   });
 
+  it('shows different objects where nothing else varies', async () => {
+    const recipe = await writeRecipe(join(scratch, 'objects.json'), {
+      ...SMALL_3D,
+      'shapes3d-images': 0,
+      'materials3d-images': 12,
+      materials3d: { variations: 4, size: 64, vary: ['object'] },
+    });
+    const run = join(scratch, 'objects');
+    await generate([...inputs.slice(0, 2), '--recipe', recipe, '--material-bank', whole, '--out', run]);
+    const objects = new Map<number, string[]>();
+    for (const { instance, split, scene } of await labelsIn<Sample3dLabel>(run, 'materials3d/')) {
+      if (split !== 'train') continue; // the others have two meshes
+      objects.set(instance.number, [...(objects.get(instance.number) ?? []), scene.object.id]);
+    }
+    expect(objects.size).toBeGreaterThan(0);
+    for (const shown of objects.values()) expect(new Set(shown).size).toBe(4);
+  });
+
+  it('needs no browser for subsets of no images', async () => {
+    const none = ['--shapes3d-images', '0', '--materials3d-images', '0', '--browser', '/nowhere/chrome'];
+    await generate([...inputs, '--material-bank', whole, '--out', join(scratch, 'none'), ...none]);
+  });
+
   it('continues after kill -9 to the same scenes', async () => {
     const run = join(scratch, 'killed');
     for (const seconds of [4, 9]) {
