@@ -10,6 +10,9 @@ import { DepthMaterial, LaidMaterial, ObjectMaterial } from './object-material.t
 
 extend({ Group, Mesh });
 
+/** How finely a renderer can afford to shade. */
+const samplesFor = (webglRenderer: string) => (/swiftshader/i.test(webglRenderer) ? 1 : 2);
+
 /** The half diagonal of a cube of side 1: no part of an object is further from its centre, but for its displacement. */
 const OBJECT_RADIUS = Math.sqrt(3) / 2;
 /** For rounding: what lies on the border is not cut off. */
@@ -34,7 +37,7 @@ class Page {
     this.#renderer = renderer;
     this.#root = root;
     this.#assets = new Assets(renderer, location.pathname.replace(/\/$/, ''));
-    this.#capture = new Capture(renderer, this.#background);
+    this.#capture = new Capture(renderer, this.#background, this.#laid, samplesFor(this.webglRenderer));
   }
 
   static async open(): Promise<Page> {
@@ -94,6 +97,7 @@ class Page {
       this.#point(scene.camera, OBJECT_RADIUS + MARGIN + scene.material.displacement);
       this.#renderer.setRenderTarget(this.#capture.target(scene.size));
       this.#renderer.render(root, this.#camera);
+      this.#capture.outline(loaded.geometry, new Quaternion(...scene.object.rotation), this.#camera);
       pixels =
         output === 'picture'
           ? this.#capture.picture(scene.toneMapping, seenThrough)

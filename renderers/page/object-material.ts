@@ -61,15 +61,7 @@ export class DepthMaterial extends ShaderMaterial {
   constructor(laid: LaidMaterial) {
     super({
       uniforms: laid.uniforms,
-      vertexShader: /* glsl */ `
-${VERTEX_CHUNKS.common.replace('#include <common>', '')}
-void main() {
-  vec3 objectNormal = normal;
-  ${VERTEX_CHUNKS.begin_vertex}
-  vec4 mvPosition = modelViewMatrix * vec4(transformed, 1.0);
-  gl_Position = projectionMatrix * mvPosition;
-}
-`,
+      vertexShader: placedVertices(),
       fragmentShader: 'void main() {}',
       side: DoubleSide,
       colorWrite: false,
@@ -106,6 +98,31 @@ function replaced(source: string, part: string, code: string): string {
   if (!source.includes(part)) throw new Error(`three's shader has no "${part}" any more`);
   return source.replace(part, code);
 }
+
+/** Where the object covers anything: white, whatever is in front. */
+export class OutlineMaterial extends ShaderMaterial {
+  constructor(laid: LaidMaterial) {
+    super({
+      uniforms: laid.uniforms,
+      vertexShader: placedVertices(),
+      fragmentShader: 'void main() { gl_FragColor = vec4(1.0); }',
+      side: DoubleSide,
+      depthTest: false,
+      depthWrite: false,
+    });
+  }
+}
+
+/** The vertices where the object's own shader puts them, and nothing else. */
+const placedVertices = () => /* glsl */ `
+${VERTEX_CHUNKS.common.replace('#include <common>', '')}
+void main() {
+  vec3 objectNormal = normal;
+  ${VERTEX_CHUNKS.begin_vertex}
+  vec4 mvPosition = modelViewMatrix * vec4(transformed, 1.0);
+  gl_Position = projectionMatrix * mvPosition;
+}
+`;
 
 /** Replaces `#include <name>` by code, in which the include may stand again. */
 function withChunks(source: string, chunks: Readonly<Record<string, string>>): string {

@@ -81,8 +81,8 @@ describe('configure', () => {
     expect(await complaint('shapes3d: { mapping: { scaleperaxis: 1 } }')).toContain(
       'unknown name "shapes3d.mapping.scaleperaxis" (did you mean "scale-per-axis"?)',
     );
-    await expect(fromRecipe('shapes3d: { mapping: { scale-per-axis: 2 } }')).rejects.toThrow(
-      /shapes3d\.mapping\.scale-per-axis: expected number to be <=1, got 2/,
+    expect(await complaint('shapes3d: { mapping: { scale-per-axis: 2 } }')).toMatch(
+      /^shapes3d\.mapping\.scale-per-axis: expected .*<=1, got "?2"?$/,
     );
   });
 
