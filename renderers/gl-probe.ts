@@ -15,7 +15,7 @@ export interface StartedBrowser {
 
 /**
  * Starts the browser with the back end asked for; with `auto`, with the first that reaches a graphics card, else with the
- * first that draws at all (llvmpipe before SwiftShader: it is three times as fast).
+ * first that draws at all (llvmpipe before SwiftShader, which takes five times as long).
  * @param signal ends the browser, also while it starts.
  * @throws Error when none draws.
  */

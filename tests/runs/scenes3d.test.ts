@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Sample3dLabel, sample3dLabelSchema } from '../../pipeline/labels.ts';
+import { browserProcessesBelow } from '../renderers/3d/browser-processes.ts';
 import { generate, scratchFolder, start } from './command.ts';
 import { writePhotos, writeRecipe } from './photo-folder.ts';
 import { labelsIn } from './shard-files.ts';
@@ -25,7 +26,10 @@ const SMALL_3D = {
 
 beforeAll(async () => {
   const recipe = await writeRecipe(join(scratch, 'three-d.json'), SMALL_3D);
-  inputs = ['--photos', await writePhotos(scratch), '--recipe', recipe];
+  const photos = ['--photos', await writePhotos(scratch)];
+  const banks = join(scratch, 'banks');
+  await generate([...photos, '--recipe', recipe, '--out', banks, '--stage', 'extract-textures', 'make-materials']);
+  inputs = [...photos, '--texture-bank', banks, '--material-bank', banks, '--recipe', recipe];
   whole = join(scratch, 'whole');
   await generate([...inputs, '--out', whole]);
 });
@@ -66,7 +70,7 @@ describe('a run with 3D scenes', () => {
       materials3d: { variations: 4, size: 64, vary: ['object'] },
     });
     const run = join(scratch, 'objects');
-    await generate([...inputs.slice(0, 2), '--recipe', recipe, '--material-bank', whole, '--out', run]);
+    await generate([...inputs.slice(0, -2), '--recipe', recipe, '--out', run]);
     const objects = new Map<number, string[]>();
     for (const { instance, split, scene } of await labelsIn<Sample3dLabel>(run, 'materials3d/')) {
       if (split !== 'train') continue; // the others have two meshes
@@ -78,18 +82,50 @@ describe('a run with 3D scenes', () => {
 
   it('needs no browser for subsets of no images', async () => {
     const none = ['--shapes3d-images', '0', '--materials3d-images', '0', '--browser', '/nowhere/chrome'];
-    await generate([...inputs, '--material-bank', whole, '--out', join(scratch, 'none'), ...none]);
+    await generate([...inputs, '--out', join(scratch, 'none'), ...none]);
   });
 
   it('continues after kill -9 to the same scenes', async () => {
     const run = join(scratch, 'killed');
-    for (const seconds of [4, 9]) {
+    for (const seconds of [3, 6]) {
       const { child, ended } = start(['generate', ...inputs, '--out', run]);
       await Promise.race([sleep(1000 * seconds), ended]);
       child.kill('SIGKILL');
       await ended;
     }
     await generate([...inputs, '--out', run]);
+    expect(scenesOf(await labels(run))).toEqual(scenesOf(await labels(whole)));
+  });
+
+  it('makes the same scenes with another renderer', async () => {
+    const run = join(scratch, 'swiftshader');
+    await generate([...inputs, '--out', run, '--gl', 'swiftshader']);
+    expect(scenesOf(await labels(run))).toEqual(scenesOf(await labels(whole)));
+  });
+
+  it.skipIf(process.platform !== 'linux')('loses nothing when the GPU process is killed meanwhile', async () => {
+    const run = join(scratch, 'gpu-killed');
+    const { child, ended } = start(['generate', ...inputs, '--out', run]);
+    const killed = new Set<number>();
+    let running = true;
+    void ended.then(() => {
+      running = false;
+    });
+    while (running && killed.size < 2) {
+      await sleep(200);
+      for (const pid of await browserProcessesBelow(child.pid!, 'gpu-process')) {
+        if (killed.has(pid) || killed.size === 2) continue;
+        await sleep(1500); // let it draw
+        try {
+          process.kill(pid, 'SIGKILL');
+          killed.add(pid);
+        } catch {
+          // It was that of a browser that was only tried.
+        }
+      }
+    }
+    expect((await ended).code).toBe(0);
+    expect(killed.size).toBeGreaterThan(0);
     expect(scenesOf(await labels(run))).toEqual(scenesOf(await labels(whole)));
   });
 

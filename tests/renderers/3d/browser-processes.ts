@@ -1,9 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { RenderHost } from '../../../renderers/render-host.ts';
 
-/** Process ids of a host's browser by what they are: `gpu-process`, `renderer`. Linux only. */
-export async function browserProcesses(host: RenderHost, type: 'gpu-process' | 'renderer'): Promise<number[]> {
-  const browser = (await host.browser()).process()!.pid!;
+type ProcessType = 'gpu-process' | 'renderer';
+
+/** Process ids of a host's browser by what they are. Linux only. */
+export async function browserProcesses(host: RenderHost, type: ProcessType): Promise<number[]> {
+  return browserProcessesBelow((await host.browser()).process()!.pid!, type);
+}
+
+/** Process ids of browsers that a process started, or is. */
+export async function browserProcessesBelow(ancestor: number, type: ProcessType): Promise<number[]> {
   const parents = new Map<number, number>();
   const found: number[] = [];
   for (const name of await readdir('/proc')) {
@@ -15,6 +21,6 @@ export async function browserProcesses(host: RenderHost, type: 'gpu-process' | '
     if (command.includes(`--type=${type}`)) found.push(pid);
   }
   const descends = (pid: number | undefined): boolean =>
-    pid !== undefined && pid > 1 && (pid === browser || descends(parents.get(pid)));
+    pid !== undefined && pid > 1 && (pid === ancestor || descends(parents.get(pid)));
   return found.filter(descends);
 }
