@@ -32,7 +32,7 @@ export async function render({ count = IMAGES, browser, gl }: BenchSettings): Pr
         const recipe = join(folder, `${size}.json`);
         await writeFile(recipe, JSON.stringify({ shapes3d: { variations: 1, size } }));
         const out = join(folder, `${size}-${pages}`);
-        const banks = { 'shape-bank': base, 'texture-bank': base, 'material-bank': base };
+        const banks = { 'texture-bank': base, 'material-bank': base };
         const what = { recipe, ...banks, 'shapes3d-images': count, 'materials3d-images': 0 };
         const { stages } = await runScenes3d(out, what, { ...drawing, pages });
         const { made, seconds } = stages.find(({ stage }) => stage.name === 'shapes3d')!;

@@ -77,6 +77,8 @@ export class Inputs {
 
   /** Makes all lists that the stages read, and tells the digests of all inputs. */
   async prepare(stages: readonly StageName[]): Promise<Record<string, string>> {
+    // All names are looked up before anything is written.
+    for (const name of indexesOf(stages)) await this.#sources(name);
     // A list that lies there already may be of other photos: of a command that was refused or killed before its run began.
     for (const name of indexesOf(stages)) this.#indexes.set(name, this.#build(name));
     return this.#digests(stages, async name => (await this.index(name)).facts.digest);
