@@ -23,6 +23,8 @@ export async function startDrawing(found: FoundBrowser, gl: GlBackEnd, signal?: 
   let software: StartedBrowser | undefined;
   const tried: string[] = [];
   for (const backEnd of gl === 'auto' ? await candidates() : [gl]) {
+    // It never reaches a graphics card.
+    if (backEnd === 'swiftshader' && software) break;
     const started = await tryBackEnd(found, backEnd, signal).catch(error => {
       tried.push(`${backEnd}: ${(error as Error).message.split('\n')[0]}`);
       return undefined;
@@ -33,12 +35,15 @@ export async function startDrawing(found: FoundBrowser, gl: GlBackEnd, signal?: 
       await software?.browser.close();
       return started;
     }
-    if (software) await started.browser.close();
-    else software = started;
+    const better = !software || isSwiftShader(software) ? started : software;
+    await (better === started ? software : started)?.browser.close();
+    software = better;
   }
   if (software) return software;
   throw new Error(`${found.path} does not draw with WebGL 2 (${tried.join('; ')})`);
 }
+
+const isSwiftShader = ({ webglRenderer }: StartedBrowser) => /swiftshader/i.test(webglRenderer);
 
 /** Vulkan only where there is a device to drive: it would be one more start of the browser for nothing. */
 async function candidates(): Promise<StartedBackEnd[]> {
