@@ -147,7 +147,7 @@ export const GENERATE_OPTIONS = {
   'require-gpu': toggle({ group: how, help: 'end with exit code 2 when 3D scenes would be drawn in software' }),
   pages: wholeNumber(1, 64, {
     group: how,
-    default: 'one a core in software, else 4',
+    default: '4, fewer in software',
     help: 'browser pages that draw at the same time',
   }),
   'shard-samples': wholeNumber(1, 1_000_000, {

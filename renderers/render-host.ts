@@ -33,9 +33,9 @@ export interface RenderedFrame {
   readonly times: RenderTimes;
 }
 
-/** A software renderer uses two cores a page, a graphics card is kept busy by a few. */
-const PAGES_SOFTWARE = 2;
-const PAGES_HARDWARE = 4;
+/** llvmpipe uses two cores a page, SwiftShader all there are; a graphics card is kept busy by a few. */
+const pagesFor = ({ software, webglRenderer }: StartedBrowser) =>
+  software ? (/swiftshader/i.test(webglRenderer) ? 1 : 2) : 4;
 
 /** Images in work in a page: while one is drawn, the assets of the next are fetched. */
 const LANES = 2;
@@ -97,7 +97,7 @@ export class RenderHost {
     this.#found = found;
     this.#signal = signal;
     this.#timeLimit = settings.timeLimit ?? TIME_LIMIT;
-    this.#pages = settings.pages ?? (started.software ? PAGES_SOFTWARE : PAGES_HARDWARE);
+    this.#pages = settings.pages ?? pagesFor(started);
     this.#browser = Promise.resolve(started.browser);
     const { backEnd, webglRenderer, software } = started;
     this.facts = { browser: found.path, origin: found.origin, version, backEnd, webglRenderer, software };
