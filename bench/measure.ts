@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { RunSettings } from '../pipeline/generate.ts';
 
 /** What every bench may be told. */
 export interface BenchSettings {
@@ -22,6 +23,19 @@ export async function cpuSeconds<T>(work: () => Promise<T> | T): Promise<{ secon
   const result = await work();
   const { user, system } = process.cpuUsage(before);
   return { seconds: (user + system) / 1e6, result };
+}
+
+/** How a bench runs the pipeline: all of it, in a folder of its own. */
+export function runSettings(out: string, drawing: RunSettings['drawing'] = { requireGpu: false }): RunSettings {
+  return {
+    out,
+    workers: undefined,
+    stages: undefined,
+    range: undefined,
+    fresh: false,
+    drawing,
+    command: ['bench'],
+  };
 }
 
 /** Results in order, one after the other: as a worker works. */

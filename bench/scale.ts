@@ -8,7 +8,7 @@ import { plan } from '../pipeline/generate.ts';
 import { buildPhotoIndex } from '../pipeline/photo-index.ts';
 import { resolveSources } from '../pipeline/photo-sources.ts';
 import { makeProgress } from '../pipeline/progress.ts';
-import { type BenchSettings, cpuSeconds } from './measure.ts';
+import { type BenchSettings, cpuSeconds, runSettings } from './measure.ts';
 
 /** Indexes, splits and plans a list of nine million photo paths (no files behind them), and says what memory that takes. */
 export async function scale({ count = 9_000_000 }: BenchSettings): Promise<void> {
@@ -25,16 +25,7 @@ export async function scale({ count = 9_000_000 }: BenchSettings): Promise<void>
     tellMemory('after indexing');
 
     const configuration = await configure({ shapes: 350_000, photos: [list] });
-    const settings = {
-      out,
-      workers: undefined,
-      stages: undefined,
-      range: undefined,
-      fresh: false,
-      drawing: { requireGpu: false },
-      command: [],
-    };
-    const planned = await cpuSeconds(() => plan(configuration, settings, makeProgress()));
+    const planned = await cpuSeconds(() => plan(configuration, runSettings(out), makeProgress()));
     const shards = planned.result.reduce((sum, { estimate }) => sum + estimate.shards, 0);
     console.log(`planned ${shards} shards from the existing index; ${planned.seconds.toFixed(2)} s of one core`);
     tellMemory('after planning');

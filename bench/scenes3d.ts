@@ -4,9 +4,11 @@ import { generate, type Outcome, type RunSettings } from '../pipeline/generate.t
 import type { Progress } from '../pipeline/progress.ts';
 import { RunFolder } from '../pipeline/run-folder.ts';
 import { SceneAssets } from '../pipeline/scene-assets.ts';
-import { type Banks3d, renderInstance3d, type Task3d } from '../pipeline/scenes3d.ts';
+import { type Banks3d, renderInstance3d, type Subset3d, type Task3d } from '../pipeline/scenes3d.ts';
 import { type RenderedFrame, RenderHost } from '../renderers/render-host.ts';
 import type { RenderJob } from '../renderers/render-job.ts';
+import type { Scene3dRecipe } from '../scenes/recipe3d.ts';
+import { runSettings } from './measure.ts';
 
 /** A run of 3D images without a word; its banks can be used by others. */
 export async function runScenes3d(
@@ -15,16 +17,7 @@ export async function runScenes3d(
   drawing: RunSettings['drawing'],
 ): Promise<Outcome> {
   const configuration = await configure({ shapes: 2, subsets: ['shapes3d'], ...what });
-  const settings: RunSettings = {
-    out,
-    workers: undefined,
-    stages: undefined,
-    range: undefined,
-    fresh: false,
-    drawing,
-    command: ['bench'],
-  };
-  return generate(configuration, settings, SILENT, new AbortController().signal);
+  return generate(configuration, runSettings(out, drawing), SILENT, new AbortController().signal);
 }
 
 const SILENT: Progress = {
@@ -42,14 +35,14 @@ export class Scenes3d {
   readonly host: RenderHost;
   readonly #banks: Banks3d;
   readonly #assets: SceneAssets;
-  readonly #size: number;
+  readonly #kind: Subset3d;
   #number = 0;
 
-  private constructor(host: RenderHost, banks: Banks3d, size: number) {
+  private constructor(host: RenderHost, banks: Banks3d, recipe: Scene3dRecipe) {
     this.host = host;
     this.#banks = banks;
     this.#assets = new SceneAssets(banks, host.facts.webglRenderer);
-    this.#size = size;
+    this.#kind = { subset: 'shapes3d', seed: 1, recipe, instanceBank: 'meshes' };
   }
 
   /** @param base a finished run. */
@@ -61,18 +54,13 @@ export class Scenes3d {
       await bank('materials'),
       await bank('environments'),
     ];
-    return new Scenes3d(await RenderHost.start({ ...drawing, pages: 1 }), { meshes, materials, environments }, size);
+    const host = await RenderHost.start({ ...drawing, pages: 1 });
+    const { shapes3d: recipe } = await configure({});
+    return new Scenes3d(host, { meshes, materials, environments }, { ...recipe, size });
   }
 
   /** Draws, encodes and labels the next image. */
   async next(rendered: (frame: RenderedFrame, milliseconds: number) => void = () => {}): Promise<void> {
-    const { shapes3d: recipe } = await configure({});
-    const kind = {
-      subset: 'shapes3d',
-      seed: 1,
-      recipe: { ...recipe, size: this.#size },
-      instanceBank: 'meshes',
-    } as const;
     const number = this.#number++;
     const { meshes, materials, environments } = this.#banks;
     const items = meshes.bySplit.train;
@@ -93,6 +81,6 @@ export class Scenes3d {
       rendered(frame, performance.now() - began);
       return frame;
     };
-    await renderInstance3d(task, kind, this.#banks, { render });
+    await renderInstance3d(task, this.#kind, this.#banks, { render });
   }
 }

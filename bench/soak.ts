@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { configure } from '../pipeline/configuration.ts';
 import { generate } from '../pipeline/generate.ts';
 import type { Progress } from '../pipeline/progress.ts';
-import type { BenchSettings } from './measure.ts';
+import { type BenchSettings, runSettings } from './measure.ts';
 
 /** Makes 2D samples through the whole pipeline and watches this process's memory: it must not grow with their number. */
 export async function soak({ photos, count = 10_000 }: BenchSettings): Promise<void> {
@@ -18,16 +18,7 @@ export async function soak({ photos, count = 10_000 }: BenchSettings): Promise<v
   });
   const watch = new MemoryWatch(count);
   try {
-    const settings = {
-      out,
-      workers: undefined,
-      stages: undefined,
-      range: undefined,
-      fresh: false,
-      drawing: { requireGpu: false },
-      command: ['bench', 'soak'],
-    };
-    await generate(configuration, settings, watch, new AbortController().signal);
+    await generate(configuration, runSettings(out), watch, new AbortController().signal);
     watch.tell('at the end');
   } finally {
     await rm(out, { recursive: true, force: true });

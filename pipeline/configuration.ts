@@ -3,8 +3,8 @@ import { basename, extname } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { type MaterialMixOptions, MIX_DEFAULTS } from '../extractors/material-mix.ts';
+import { DEFAULTS as MATERIAL_DEFAULTS, type MaterialMapsOptions } from '../extractors/material-plan.ts';
 import { DEFAULTS as NATURAL_SHAPE_DEFAULTS, type NaturalShapeOptions } from '../extractors/natural-shape.ts';
-import { DEFAULTS as MATERIAL_DEFAULTS, type MaterialMapsOptions } from '../extractors/pbr-maps.ts';
 import { DEFAULTS as TEXTURE_DEFAULTS, type TextureOptions } from '../extractors/texture-regions.ts';
 import { SHAPE_CONDITIONS, TEXTURE_CONDITIONS } from '../scenes/conditions.ts';
 import {

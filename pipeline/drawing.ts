@@ -1,4 +1,4 @@
-import { findBrowser } from '../renderers/browser.ts';
+import { type FoundBrowser, findBrowser } from '../renderers/browser.ts';
 import { RenderHost, type RenderSettings } from '../renderers/render-host.ts';
 import type { Progress } from './progress.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -16,6 +16,7 @@ export class Drawing {
   readonly #folder: RunFolder;
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
+  #found: FoundBrowser | undefined;
   #host: Promise<RenderHost> | undefined;
 
   /** @param signal ends the browser. */
@@ -28,7 +29,7 @@ export class Drawing {
 
   /** Whether scenes can be drawn, before hours are spent on what they show. @throws UsageError when not. */
   async check(): Promise<void> {
-    await findBrowser(this.#settings.browser).catch(error => {
+    this.#found = await findBrowser(this.#settings.browser).catch(error => {
       throw new UsageError(`${(error as Error).message}; or leave 3D out with --subsets shapes2d textures2d`);
     });
     // Who asks for something special learns at once whether it is there.
@@ -48,7 +49,7 @@ export class Drawing {
   }
 
   async #start(): Promise<RenderHost> {
-    const host = await RenderHost.start(this.#settings, this.#signal).catch(error => {
+    const host = await RenderHost.start(this.#settings, this.#signal, this.#found).catch(error => {
       this.#signal.throwIfAborted();
       throw new UsageError(`${(error as Error).message}; "shapemill doctor" looks at browser and graphics card`);
     });

@@ -78,9 +78,10 @@ export class Inputs {
   /** Makes all lists that the stages read, and tells the digests of all inputs. */
   async prepare(stages: readonly StageName[]): Promise<Record<string, string>> {
     // All names are looked up before anything is written.
-    for (const name of indexesOf(stages)) await this.#sources(name);
+    const found = new Map<IndexName, Source[]>();
+    for (const name of indexesOf(stages)) found.set(name, await this.#sources(name));
     // A list that lies there already may be of other photos: of a command that was refused or killed before its run began.
-    for (const name of indexesOf(stages)) this.#indexes.set(name, this.#build(name));
+    for (const [name, sources] of found) this.#indexes.set(name, this.#build(name, sources));
     return this.#digests(stages, async name => (await this.index(name)).facts.digest);
   }
 
@@ -116,12 +117,11 @@ export class Inputs {
   }
 
   async #openOrBuild(name: IndexName): Promise<PhotoIndex> {
-    return (await PhotoIndex.open(this.#folder.at(name))) ?? this.#build(name);
+    return (await PhotoIndex.open(this.#folder.at(name))) ?? this.#build(name, await this.#sources(name));
   }
 
-  async #build(name: IndexName): Promise<PhotoIndex> {
+  async #build(name: IndexName, sources: readonly Source[]): Promise<PhotoIndex> {
     const { seed, licences } = this.#configuration;
-    const sources = await this.#sources(name);
     const index = await buildPhotoIndex(join(this.#scratch, name), sources, seed, files =>
       this.#progress.count('files indexed', files),
     );

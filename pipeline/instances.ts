@@ -1,6 +1,7 @@
 import { integer, permutation } from '../sampling/distributions.ts';
-import { rng } from '../sampling/rng.ts';
+import { type Rng, rng } from '../sampling/rng.ts';
 import { SPLITS, type Split } from './splits.ts';
+import type { Estimate } from './stage.ts';
 
 /** An instance to be made: a bank item, and how many images of it. */
 export interface InstancePlan {
@@ -101,4 +102,26 @@ export function windowStart(
   length = WINDOW,
 ): number {
   return items <= length ? 0 : integer(rng(seed, subset, `window/${bank}/${shard}`), 0, items - 1);
+}
+
+/** An item of a window, each with the same probability; a window that reaches past the last item goes on at the first. */
+export function pickInWindow(random: Rng, items: ArrayLike<number>, start: number, length = WINDOW): number {
+  const offset = integer(random, 0, Math.min(length, items.length) - 1);
+  return items[(start + offset) % items.length]!;
+}
+
+/**
+ * A subset's size.
+ * @param images asked for, rounded up to whole instances.
+ * @param each what an image takes.
+ */
+export function estimateImages(
+  images: number,
+  variations: number,
+  shardSamples: number,
+  each: Pick<Estimate, 'bytesPerSample' | 'secondsPerSample'>,
+): Estimate {
+  const samples = Math.ceil(images / variations) * variations;
+  const perShard = Math.max(1, Math.floor(shardSamples / variations)) * variations;
+  return { samples, shards: Math.ceil(samples / perShard), ...each };
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { HSV_CHANNELS, RGB_CHANNELS } from '../extractors/color-channels.ts';
 import { MIXED_MAPS } from '../extractors/material-mix.ts';
-import { CANDIDATES, MAP_NAMES } from '../extractors/pbr-maps.ts';
+import { CANDIDATES } from '../extractors/material-plan.ts';
+import { MAP_NAMES } from '../extractors/pbr-maps.ts';
 import { SHAPE_SOURCES } from '../scenes/conditions.ts';
 import { QUANTITIES } from '../scenes/recipe3d.ts';
 import { scene2dSchema } from '../scenes/scene2d.ts';

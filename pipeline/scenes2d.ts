@@ -1,13 +1,13 @@
 import type { Mask } from '../extractors/image.ts';
 import { type Canvases, composite, newCanvases, paintPixels } from '../renderers/composite.ts';
 import { coverageFacts, renderCoverage } from '../renderers/coverage.ts';
-import { integer } from '../sampling/distributions.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
 import type { ItemSize, Paint, Scene2d } from '../scenes/scene2d.ts';
 import { type Bank, itemSize, readItem, sameSource } from './bank.ts';
 import { decodeCrop, decodeMask, encodeGrey, encodeJpeg } from './bank-images.ts';
 import { DamagedFile, type Fault, InputFault } from './faults.ts';
-import { type InstancePlan, WINDOW } from './instances.ts';
+import { sampleFileNames, sampleFiles, sampleKey } from './image-sample.ts';
+import { type InstancePlan, pickInWindow } from './instances.ts';
 import { encodeLabel, type Sample2dLabel, type ShapeLabel, sample2dLabelSchema, type TextureLabel } from './labels.ts';
 import type { Split } from './splits.ts';
 import type { TaskResult } from './stage.ts';
@@ -91,9 +91,7 @@ async function drawSharedShape(task: Task2d, kind: Subset2d, banks: Banks2d, fau
 
 /** An item of the shard's window, in the instance's split. */
 function pickItem(random: Rng, task: Task2d, bank: Bank): number {
-  const items = bank.bySplit[task.split];
-  const offset = integer(random, 0, Math.min(WINDOW, items.length) - 1);
-  return items[(task.windows[bank.kind as keyof Banks2d] + offset) % items.length]!;
+  return pickInWindow(random, bank.bySplit[task.split], task.windows[bank.kind as keyof Banks2d]);
 }
 
 function damaged(name: string): Error {
@@ -138,7 +136,7 @@ async function renderVariation(
   faults: Fault[],
 ): Promise<TarFile[]> {
   const name = `${task.number}/${variation}`;
-  const key = `${kind.subset}-${String(task.number).padStart(6, '0')}-${variation}`;
+  const key = sampleKey(kind.subset, task.number, variation);
   const self = itemSize(banks[kind.instanceBank], instance.item);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const drawn = new DrawnItems(task, kind, banks, instance);
@@ -156,15 +154,10 @@ async function renderVariation(
         condition,
         scene,
         facts: rendered.facts,
-        files: { jpg: `${key}.jpg`, 'mask.png': `${key}.mask.png`, json: `${key}.json` },
+        files: sampleFileNames(key),
         sources: rendered.sources,
       });
-      // Fields in alphabetical order, next to each other.
-      return [
-        { name: `${key}.jpg`, data: rendered.jpg },
-        { name: `${key}.json`, data: label },
-        { name: `${key}.mask.png`, data: rendered.mask },
-      ];
+      return sampleFiles(key, rendered.jpg, label, rendered.mask);
     } catch (error) {
       faults.push(asFault(error, key));
     }

@@ -4,7 +4,6 @@ import { coverageFacts } from '../renderers/coverage.ts';
 import type { RenderedFrame } from '../renderers/render-host.ts';
 import type { RenderJob, SceneItems } from '../renderers/render-job.ts';
 import { largestPart, NEAREST, silhouette } from '../renderers/silhouette.ts';
-import { integer } from '../sampling/distributions.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
 import { decodeMesh, type StoredMesh } from '../scenes/mesh-format.ts';
 import { composeScene, DRAW_QUANTITY, type Draw3d, type Quantities } from '../scenes/object-scene.ts';
@@ -13,7 +12,8 @@ import type { Scene3d } from '../scenes/scene3d.ts';
 import { type Bank, itemSize, readItem, readLabel } from './bank.ts';
 import { encodeGrey, encodeJpeg } from './bank-images.ts';
 import type { Fault } from './faults.ts';
-import type { InstancePlan } from './instances.ts';
+import { sampleFileNames, sampleFiles, sampleKey } from './image-sample.ts';
+import { type InstancePlan, pickInWindow } from './instances.ts';
 import {
   type EnvironmentLabel,
   encodeLabel,
@@ -204,7 +204,7 @@ async function renderVariation(
   { scene, items, attempt }: DrawnScene,
   variation: number,
 ): Promise<TarFile[]> {
-  const key = `${kind.subset}-${String(task.number).padStart(6, '0')}-${variation}`;
+  const key = sampleKey(kind.subset, task.number, variation);
   const { pixels } = await drawer.render({ scene, items, output: 'picture' });
   const { picture, mask } = split(pixels, scene.size);
   const [jpg, png, sources] = await Promise.all([
@@ -223,15 +223,10 @@ async function renderVariation(
     varies: [...kind.recipe.vary],
     scene,
     facts: coverageFacts(mask),
-    files: { jpg: `${key}.jpg`, 'mask.png': `${key}.mask.png`, json: `${key}.json` },
+    files: sampleFileNames(key),
     sources,
   });
-  // Fields in alphabetical order, next to each other.
-  return [
-    { name: `${key}.jpg`, data: jpg },
-    { name: `${key}.json`, data: label },
-    { name: `${key}.mask.png`, data: png },
-  ];
+  return sampleFiles(key, jpg, label, png);
 }
 
 /** Colour and coverage of a rendered frame. */
@@ -304,8 +299,7 @@ class DrawnItems implements Draw3d {
   #pick(random: Rng, kind: keyof Banks3d): string {
     const bank = this.#banks[kind];
     const items = bank.bySplit[this.#task.split];
-    const [start, length] = this.#task.windows[kind];
-    return this.#remember(bank, items[(start + integer(random, 0, length - 1)) % items.length]!);
+    return this.#remember(bank, pickInWindow(random, items, ...this.#task.windows[kind]));
   }
 
   #remember(bank: Bank, item: number): string {

@@ -2,7 +2,7 @@ import { type Bank, sameSource } from './bank.ts';
 import { type InstanceShard, planInstances, windowStart } from './instances.ts';
 import type { Task2d } from './scenes2d.ts';
 import { SPLITS, type Split } from './splits.ts';
-import type { Estimate, PlanContext, ShardPlan } from './stage.ts';
+import type { PlanContext, ShardPlan } from './stage.ts';
 
 /** What a 2D subset asks of its plan. */
 export interface Subset2dPlan {
@@ -68,9 +68,5 @@ function hasTwoSources(bank: Bank, split: Split): boolean {
   return items.some(item => !sameSource(bank, item, items[0]!));
 }
 
-/** A 2D subset's size. @param images asked for, rounded up to whole instances. */
-export function estimate2d(images: number, variations: number, shardSamples: number): Estimate {
-  const samples = Math.ceil(images / variations) * variations;
-  const perShard = Math.max(1, Math.floor(shardSamples / variations)) * variations;
-  return { samples, shards: Math.ceil(samples / perShard), bytesPerSample: 125_000, secondsPerSample: 0.025 };
-}
+/** What an image takes, as measured. */
+export const EACH_2D = { bytesPerSample: 125_000, secondsPerSample: 0.025 };

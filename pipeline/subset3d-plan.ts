@@ -2,7 +2,7 @@ import type { Bank } from './bank.ts';
 import { planInstances, WINDOW, windowStart } from './instances.ts';
 import type { Banks3d, Subset3d, Task3d } from './scenes3d.ts';
 import { SPLITS, type Split } from './splits.ts';
-import type { Estimate, PlanContext, ShardPlan } from './stage.ts';
+import type { PlanContext, ShardPlan } from './stage.ts';
 
 /** What a 3D subset asks of its plan. */
 export interface Subset3dPlan extends Pick<Subset3d, 'subset' | 'instanceBank'> {
@@ -56,9 +56,5 @@ function usableItems(
   return usable;
 }
 
-/** A 3D subset's size. @param images asked for, rounded up to whole instances. */
-export function estimate3d(images: number, variations: number, shardSamples: number): Estimate {
-  const samples = Math.ceil(images / variations) * variations;
-  const perShard = Math.max(1, Math.floor(shardSamples / variations)) * variations;
-  return { samples, shards: Math.ceil(samples / perShard), bytesPerSample: 60_000, secondsPerSample: 0.3 };
-}
+/** What an image takes, as measured. */
+export const EACH_3D = { bytesPerSample: 60_000, secondsPerSample: 0.3 };

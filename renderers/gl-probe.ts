@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import type { Browser } from 'puppeteer-core';
 import { type FoundBrowser, type StartedBackEnd, startBrowser } from './browser.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
+import { isSoftware, isSwiftShader } from './webgl-renderer.ts';
 
 /** A browser that draws. */
 export interface StartedBrowser {
@@ -35,15 +36,13 @@ export async function startDrawing(found: FoundBrowser, gl: GlBackEnd, signal?: 
       await software?.browser.close();
       return started;
     }
-    const better = !software || isSwiftShader(software) ? started : software;
+    const better = !software || isSwiftShader(software.webglRenderer) ? started : software;
     await (better === started ? software : started)?.browser.close();
     software = better;
   }
   if (software) return software;
   throw new Error(`${found.path} does not draw with WebGL 2 (${tried.join('; ')})`);
 }
-
-const isSwiftShader = ({ webglRenderer }: StartedBrowser) => /swiftshader/i.test(webglRenderer);
 
 /** Vulkan only where there is a device to drive: it would be one more start of the browser for nothing. */
 async function candidates(): Promise<StartedBackEnd[]> {
@@ -75,9 +74,4 @@ async function tryBackEnd(
     await browser.close();
     throw error;
   }
-}
-
-/** Whether a WebGL renderer's name is that of a program. */
-export function isSoftware(webglRenderer: string): boolean {
-  return /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i.test(webglRenderer);
 }

@@ -5,6 +5,7 @@ import type { GlBackEnd } from './gl-back-ends.ts';
 import { type StartedBrowser, startDrawing } from './gl-probe.ts';
 import { bundlePage } from './page-bundle.ts';
 import type { RenderJob, RenderTimes } from './render-job.ts';
+import { isSwiftShader } from './webgl-renderer.ts';
 
 /** What concerns the machine: which browser draws, with what, and how much at a time. */
 export interface RenderSettings {
@@ -35,7 +36,7 @@ export interface RenderedFrame {
 
 /** llvmpipe uses two cores a page, SwiftShader all there are; a graphics card is kept busy by a few. */
 const pagesFor = ({ software, webglRenderer }: StartedBrowser) =>
-  software ? (/swiftshader/i.test(webglRenderer) ? 1 : 2) : 4;
+  software ? (isSwiftShader(webglRenderer) ? 1 : 2) : 4;
 
 /** Images in work in a page: while one is drawn, the assets of the next are fetched. */
 const LANES = 2;
@@ -104,14 +105,15 @@ export class RenderHost {
   }
 
   /**
-   * Finds and starts a browser.
+   * Starts a browser.
    * @param signal ends the browser, also while it starts.
+   * @param found the browser, where it was looked for before.
    * @throws Error when there is none, or none that draws.
    */
-  static async start(settings: RenderSettings = {}, signal?: AbortSignal): Promise<RenderHost> {
-    const found = await findBrowser(settings.browser);
-    const [started, script] = await Promise.all([startDrawing(found, settings.gl ?? 'auto', signal), bundlePage()]);
-    const host = new RenderHost(found, started, await started.browser.version(), settings, signal);
+  static async start(settings: RenderSettings = {}, signal?: AbortSignal, found?: FoundBrowser): Promise<RenderHost> {
+    const chosen = found ?? (await findBrowser(settings.browser));
+    const [started, script] = await Promise.all([startDrawing(chosen, settings.gl ?? 'auto', signal), bundlePage()]);
+    const host = new RenderHost(chosen, started, await started.browser.version(), settings, signal);
     host.#server = await AssetServer.start(script, {
       source: job => host.#orders.get(job)?.source,
       frameBytes: job => frameBytes(host.#orders.get(job)?.job),
@@ -121,11 +123,6 @@ export class RenderHost {
       },
     });
     return host;
-  }
-
-  /** How many images can be in work at a time. */
-  get capacity(): number {
-    return LANES * this.#pages;
   }
 
   /** The browser as it is now: for those who measure it, or put it to the test. */

@@ -1,7 +1,8 @@
 import sharp, { type Sharp } from 'sharp';
 import type { RgbImage } from '../../extractors/image.ts';
 import { drawMix, drawMixCount, type MixPlan, mixMaps } from '../../extractors/material-mix.ts';
-import { drawMaterial, type MaterialMaps, type MaterialPlan, makeMaps } from '../../extractors/pbr-maps.ts';
+import { drawMaterial, type MaterialPlan } from '../../extractors/material-plan.ts';
+import { type MaterialMaps, makeMaps } from '../../extractors/pbr-maps.ts';
 import { integer } from '../../sampling/distributions.ts';
 import { hashId } from '../../sampling/hash.ts';
 import { type Rng, rng } from '../../sampling/rng.ts';

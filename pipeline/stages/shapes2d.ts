@@ -2,9 +2,10 @@ import { pick } from '../../sampling/distributions.ts';
 import { shapeConditionOf } from '../../scenes/recipe.ts';
 import { sampleShapeScene } from '../../scenes/shape-scene.ts';
 import { shapeSourceOf } from '../bank.ts';
+import { estimateImages } from '../instances.ts';
 import { renderInstance, type Task2d } from '../scenes2d.ts';
 import type { Stage } from '../stage.ts';
-import { estimate2d, plan2d } from '../subset2d-plan.ts';
+import { EACH_2D, plan2d } from '../subset2d-plan.ts';
 
 /** Shapes and textures → images in which a shape stays the same and its place, fill and background change. */
 export const shapes2d: Stage<Task2d> = {
@@ -14,7 +15,7 @@ export const shapes2d: Stage<Task2d> = {
   reads: ['shapes', 'textures'],
 
   async estimate({ configuration: { shapes2dImages, shapes2d: recipe, shardSamples } }) {
-    return estimate2d(shapes2dImages, recipe.variations, shardSamples);
+    return estimateImages(shapes2dImages, recipe.variations, shardSamples, EACH_2D);
   },
 
   async *plan(context) {

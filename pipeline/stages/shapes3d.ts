@@ -1,6 +1,7 @@
+import { estimateImages } from '../instances.ts';
 import { renderInstance3d, type Task3d } from '../scenes3d.ts';
 import type { Stage } from '../stage.ts';
-import { estimate3d, plan3d } from '../subset3d-plan.ts';
+import { EACH_3D, plan3d } from '../subset3d-plan.ts';
 
 /** Meshes, materials and panoramas → images in which an object stays the same and its view, material and light change. */
 export const shapes3d: Stage<Task3d> = {
@@ -11,7 +12,7 @@ export const shapes3d: Stage<Task3d> = {
   draws: true,
 
   async estimate({ configuration: { shapes3dImages, shapes3d: recipe, shardSamples } }) {
-    return estimate3d(shapes3dImages, recipe.variations, shardSamples);
+    return estimateImages(shapes3dImages, recipe.variations, shardSamples, EACH_3D);
   },
 
   async *plan(context) {

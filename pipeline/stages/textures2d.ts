@@ -1,9 +1,10 @@
 import { pick } from '../../sampling/distributions.ts';
 import { textureConditionOf } from '../../scenes/recipe.ts';
 import { sampleTextureScene } from '../../scenes/texture-scene.ts';
+import { estimateImages } from '../instances.ts';
 import { renderInstance, type Task2d } from '../scenes2d.ts';
 import type { Stage } from '../stage.ts';
-import { estimate2d, plan2d } from '../subset2d-plan.ts';
+import { EACH_2D, plan2d } from '../subset2d-plan.ts';
 
 /** Shapes and textures → images in which a texture stays the same and the shape that it fills and its background change. */
 export const textures2d: Stage<Task2d> = {
@@ -13,7 +14,7 @@ export const textures2d: Stage<Task2d> = {
   reads: ['shapes', 'textures'],
 
   async estimate({ configuration: { textures2dImages, textures2d: recipe, shardSamples } }) {
-    return estimate2d(textures2dImages, recipe.variations, shardSamples);
+    return estimateImages(textures2dImages, recipe.variations, shardSamples, EACH_2D);
   },
 
   async *plan(context) {

@@ -3,6 +3,7 @@ import { Group, Mesh, PerspectiveCamera, Quaternion, WebGLRenderer } from 'three
 import { ObjectScene } from '../../scenes/ObjectScene.tsx';
 import { type Scene3d as Description, halfField } from '../../scenes/scene3d.ts';
 import type { RenderJob, RenderTimes } from '../render-job.ts';
+import { isSwiftShader } from '../webgl-renderer.ts';
 import { Assets } from './assets.ts';
 import { BackdropMaterial, Background, backdropGeometry } from './background.ts';
 import { Capture } from './capture.ts';
@@ -11,7 +12,7 @@ import { DepthMaterial, LaidMaterial, ObjectMaterial } from './object-material.t
 extend({ Group, Mesh });
 
 /** How finely a renderer can afford to shade. */
-const samplesFor = (webglRenderer: string) => (/swiftshader/i.test(webglRenderer) ? 1 : 2);
+const samplesFor = (webglRenderer: string) => (isSwiftShader(webglRenderer) ? 1 : 2);
 
 /** The half diagonal of a cube of side 1: no part of an object is further from its centre, but for its displacement. */
 const OBJECT_RADIUS = Math.sqrt(3) / 2;

@@ -7,13 +7,12 @@ import {
   DEFAULTS,
   drawMaterial,
   type MapPlan,
-  type MaterialMaps,
   type MaterialPlan,
-  makeMaps,
-} from '../../extractors/pbr-maps.ts';
+} from '../../extractors/material-plan.ts';
+import { type MaterialMaps, makeMaps } from '../../extractors/pbr-maps.ts';
 import { normalsFromHeight } from '../../extractors/relief.ts';
 import { rng } from '../../sampling/rng.ts';
-import { worstBin, worstNumber } from '../scenes/statistics.ts';
+import { shareDeviation, worstBin, worstNumber } from '../scenes/statistics.ts';
 
 const DRAWS = 20_000;
 const plans = Array.from({ length: DRAWS }, (_, i) => drawMaterial(rng(3, 'test', i)));
@@ -26,9 +25,7 @@ const RANDOM_END = 0.75 * (255 / 256) * (1 - 0.75 / 256);
 
 /** How far the share of what holds is from a probability, in standard deviations. */
 function off<T>(items: readonly T[], probability: number, holds: (item: T) => boolean): number {
-  const expected = items.length * probability;
-  const count = items.filter(holds).length;
-  return Math.abs(count - expected) / Math.sqrt(expected * (1 - probability));
+  return shareDeviation(items.filter(holds).length, items.length, probability);
 }
 
 describe('drawMaterial, over 20,000 draws, branches with the published probabilities (4 σ):', () => {

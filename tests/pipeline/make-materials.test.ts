@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { DEFAULTS, MAP_NAMES, type MaterialPlan, makeMaps } from '../../extractors/pbr-maps.ts';
+import { DEFAULTS, type MaterialPlan } from '../../extractors/material-plan.ts';
+import { MAP_NAMES, makeMaps } from '../../extractors/pbr-maps.ts';
 import {
   type Bank,
   bankItemId,

@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { rng } from '../../sampling/rng.ts';
 import { eulerRotation, product, rotationMatrix, uniformRotation } from '../../sampling/rotation.ts';
+import { shareDeviation } from '../scenes/statistics.ts';
 
 const DRAWS = 40_000;
 
-/** Whether a share seen in DRAWS draws lies within 4 σ of its probability. */
-function expectShare(count: number, probability: number): void {
-  const sigma = Math.sqrt(probability * (1 - probability) * DRAWS);
-  expect(Math.abs(count - probability * DRAWS)).toBeLessThan(4 * sigma);
-}
+const expectShare = (count: number, probability: number) =>
+  expect(shareDeviation(count, DRAWS, probability)).toBeLessThan(4);
 
 describe('uniform rotations', () => {
   const random = rng(1, 'test', 'rotations');

@@ -9,6 +9,7 @@ import {
   shapes3dRecipe,
 } from '../../scenes/recipe3d.ts';
 import { scene3dSchema } from '../../scenes/scene3d.ts';
+import { shareDeviation } from './statistics.ts';
 
 const draw: Draw3d = { mesh: () => 'mesh', material: () => 'material', environment: () => 'environment' };
 const DRAWS = 20_000;
@@ -23,11 +24,8 @@ function quantities(recipe: Scene3dRecipe, seed: number): Quantities {
   };
 }
 
-/** Whether a count in DRAWS draws lies within 4 σ of its probability. */
-function expectShare(count: number, probability: number): void {
-  const sigma = Math.sqrt(probability * (1 - probability) * DRAWS);
-  expect(Math.abs(count - probability * DRAWS)).toBeLessThanOrEqual(4 * sigma);
-}
+const expectShare = (count: number, probability: number) =>
+  expect(shareDeviation(count, DRAWS, probability)).toBeLessThan(4);
 
 describe('scenes of shapes3d', () => {
   const all = Array.from({ length: DRAWS }, (_, seed) => quantities(LAST_SHAPES3D, seed));

@@ -21,6 +21,11 @@ export function worstNumber(values: readonly number[], low: number, high: number
   return worstBin(values, low - 0.5, high + 0.5, high - low + 1);
 }
 
+/** How far a count in so many draws is from its probability, in standard deviations. */
+export function shareDeviation(count: number, draws: number, probability: number): number {
+  return Math.abs(count - draws * probability) / Math.sqrt(draws * probability * (1 - probability));
+}
+
 /** How far the correlation of two independent quantities is from 0, in standard deviations. */
 export function correlation(a: readonly number[], b: readonly number[]): number {
   const mean = (values: readonly number[]) => values.reduce((sum, v) => sum + v, 0) / values.length;
