@@ -1,10 +1,5 @@
 import type { Box, Mask } from './image.ts';
-
-/** A mask and the rectangle that it covers in some larger picture; one mask pixel need not be one picture pixel. */
-export interface PlacedMask {
-  readonly mask: Mask;
-  readonly box: Box;
-}
+import type { PlacedMask } from './placed-mask.ts';
 
 /**
  * Intersection over union of two placed masks, 0–1, in the picture's units. The intersection is counted at the pixel

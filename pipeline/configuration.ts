@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type MaterialMixOptions, MIX_DEFAULTS } from '../extractors/material-mix.ts';
 import { DEFAULTS as MATERIAL_DEFAULTS, type MaterialMapsOptions } from '../extractors/material-plan.ts';
 import { DEFAULTS as NATURAL_SHAPE_DEFAULTS, type NaturalShapeOptions } from '../extractors/natural-shape.ts';
+import { POLARITIES, type Polarity } from '../extractors/silhouette.ts';
 import { DEFAULTS as TEXTURE_DEFAULTS, type TextureOptions } from '../extractors/texture-regions.ts';
 import { SHAPE_CONDITIONS, TEXTURE_CONDITIONS } from '../scenes/conditions.ts';
 import {
@@ -84,6 +85,27 @@ export interface MeshPreparationRecipe {
   readonly creaseAngle: number;
 }
 
+/** How silhouettes are cut out; the first five may also stand on the command line. */
+export interface SilhouettesRecipe {
+  readonly polarity: Polarity;
+  /** Ground around the object on each side, as a share of its longer side. */
+  readonly margin: number;
+  /** Longer side of the picture, pixels. */
+  readonly maxSide: number;
+  /** All pixels of the object's class in the picture instead of one object. */
+  readonly wholeClass: boolean;
+  /** Every object of a picture instead of the one with the largest contiguous area. */
+  readonly allInstances: boolean;
+  /** Whether labels hold polygons beside the run lengths. */
+  readonly polygons: boolean;
+  /** Keeps the share of each pixel that the object covers; else it is white from one half up. */
+  readonly soft: boolean;
+  /** Objects of fewer pixels in their picture are left out. */
+  readonly minArea: number;
+  /** JPEG quality of `hq`, where the picture is none already that can be kept as it is. */
+  readonly quality: number;
+}
+
 /** Everything that decides what a run contains. Two runs with equal configurations and assets are equal. */
 export interface Configuration {
   readonly recipe: string;
@@ -96,9 +118,18 @@ export interface Configuration {
   readonly materials: number;
   readonly shapes3dImages: number;
   readonly materials3dImages: number;
+  /** At most so many. */
+  readonly semanticShapes: number;
+  /** Whether fewer semantic shapes are a shortage: they were asked for by number. */
+  readonly semanticShapesAsked: boolean;
+  readonly projections: number;
+  /** Pictures of the segmentation data that are looked at; null: all. */
+  readonly silhouettesImages: number | null;
   readonly photos: readonly string[];
   readonly meshes: readonly string[];
   readonly environments: readonly string[];
+  readonly segmentation: readonly string[];
+  readonly semantic: readonly string[];
   readonly shapeBank: string | null;
   readonly textureBank: string | null;
   readonly materialBank: string | null;
@@ -114,6 +145,7 @@ export interface Configuration {
   readonly textures2d: Textures2dRecipe;
   readonly shapes3d: Scene3dRecipe;
   readonly materials3d: Scene3dRecipe;
+  readonly silhouettes: SilhouettesRecipe;
 }
 
 export const STARTER_PHOTOS = 'starter-photos';
@@ -145,6 +177,17 @@ const LAST = {
   textures2d: LAST_TEXTURES2D,
   shapes3d: LAST_SHAPES3D,
   materials3d: LAST_MATERIALS3D,
+  silhouettes: {
+    polarity: 'white-on-black',
+    margin: 0,
+    maxSide: 200,
+    wholeClass: false,
+    allInstances: false,
+    polygons: false,
+    soft: false,
+    minArea: 64,
+    quality: 95,
+  } satisfies SilhouettesRecipe,
 };
 
 /**
@@ -235,6 +278,18 @@ const meshPreparationRecipe = z.strictObject({
   creaseAngle: z.number().min(0).max(180),
 }) satisfies z.ZodType<MeshPreparationRecipe>;
 
+const silhouettesRecipe = z.strictObject({
+  polarity: z.enum(POLARITIES),
+  margin: z.number().min(0).max(2),
+  maxSide: z.int().min(8).max(4096),
+  wholeClass: z.boolean(),
+  allInstances: z.boolean(),
+  polygons: z.boolean(),
+  soft: z.boolean(),
+  minArea: count,
+  quality: z.int().min(1).max(100),
+}) satisfies z.ZodType<SilhouettesRecipe>;
+
 /** The groups of a recipe: the names they have in a file, where they land, and how they are checked. */
 const GROUPS = {
   'natural-shapes': ['naturalShapes', naturalShapesRecipe],
@@ -246,6 +301,7 @@ const GROUPS = {
   textures2d: ['textures2d', textures2dRecipe],
   shapes3d: ['shapes3d', shapes3dRecipe],
   materials3d: ['materials3d', materials3dRecipe],
+  silhouettes: ['silhouettes', silhouettesRecipe],
 } as const;
 type GroupName = keyof typeof GROUPS;
 
@@ -280,10 +336,17 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
   const textures = given.textures ?? Math.max(MIN_TEXTURES, Math.ceil(shapes / 10));
   const instances = (released: number, variations: number) =>
     Math.max(RELEASED.minInstances, Math.ceil((shapes * released) / RELEASED.shapes / variations)) * variations;
+  const segmentation = given.segmentation ?? [];
+  const subsets = SUBSETS.filter(
+    subset => given.subsets?.includes(subset) ?? (subset !== 'silhouettes' || segmentation.length > 0),
+  );
+  if (subsets.includes('silhouettes') && segmentation.length === 0) {
+    throw new UsageError('silhouettes are cut out of segmentation data: give --segmentation name:DIR; see --help');
+  }
   return {
     recipe: name,
     seed: given.seed ?? 1,
-    subsets: SUBSETS.filter(subset => !given.subsets || given.subsets.includes(subset)),
+    subsets,
     shapes,
     textures,
     shapes2dImages: given['shapes2d-images'] ?? instances(RELEASED.shapes2d, groups.shapes2d.variations),
@@ -291,9 +354,15 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
     materials: given.materials ?? textures,
     shapes3dImages: given['shapes3d-images'] ?? instances(RELEASED.shapes3d, groups.shapes3d.variations),
     materials3dImages: given['materials3d-images'] ?? instances(RELEASED.materials3d, groups.materials3d.variations),
+    semanticShapes: given['semantic-shapes'] ?? shapes,
+    semanticShapesAsked: given['semantic-shapes'] !== undefined,
+    projections: given.projections ?? 0,
+    silhouettesImages: given['silhouettes-images'] ?? null,
     photos: given.photos ?? [STARTER_PHOTOS],
     meshes: given.meshes ?? [STARTER_MESHES],
     environments: given.environments ?? [STARTER_ENVIRONMENTS],
+    segmentation,
+    semantic: given.semantic ?? [],
     shapeBank: given['shape-bank'] ?? null,
     textureBank: given['texture-bank'] ?? null,
     materialBank: given['material-bank'] ?? null,
@@ -301,8 +370,17 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
     maxPixels: given['max-pixels'] ?? MAX_PIXELS,
     shardSamples: given['shard-samples'] ?? 1000,
     ...groups,
+    silhouettes: {
+      ...groups.silhouettes,
+      ...Object.fromEntries(
+        SILHOUETTE_FLAGS.filter(flag => given[flag] !== undefined).map(flag => [camel(flag), given[flag]]),
+      ),
+    },
   };
 }
+
+/** Values of the group `silhouettes` that may also stand on the command line, or at the top of a recipe. */
+const SILHOUETTE_FLAGS = ['polarity', 'margin', 'max-side', 'whole-class', 'all-instances', 'polygons'] as const;
 
 interface Recipe {
   readonly name: string;

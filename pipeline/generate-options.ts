@@ -1,10 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { POLARITIES } from '../extractors/silhouette.ts';
 import { GL_BACK_ENDS } from '../renderers/gl-back-ends.ts';
-import { choice, list, listOf, type OptionValues, text, toggle, wholeNumber } from './options.ts';
+import { DATASET_NAMES } from './datasets/dataset.ts';
+import { choice, list, listOf, number, type OptionValues, text, toggle, wholeNumber } from './options.ts';
 import { STAGE_NAMES } from './stage-names.ts';
 
-export const SUBSETS = ['shapes2d', 'textures2d', 'shapes3d', 'materials3d'] as const;
+export const SUBSETS = ['shapes2d', 'textures2d', 'shapes3d', 'materials3d', 'silhouettes'] as const;
 export type Subset = (typeof SUBSETS)[number];
 
 /** `a..b`, both ends included. */
@@ -16,6 +18,7 @@ const shardRange = z
 
 const what = 'What to make';
 const from = 'From what';
+const silhouette = 'Silhouettes';
 const how = 'How to run';
 const MANY = 1_000_000_000;
 /** Threads wait for disks as well as for cores; beyond a few a core more only cost memory. */
@@ -65,7 +68,30 @@ export const GENERATE_OPTIONS = {
     default: 'shapes × 80 / 350, at least 8 instances',
     help: 'images of the materials3d subset, rounded up to whole instances',
   }),
-  subsets: listOf(SUBSETS, { group: what, inRecipe: true, default: SUBSETS.join(' '), help: 'image subsets to make' }),
+  'semantic-shapes': wholeNumber(1, MANY, {
+    group: what,
+    inRecipe: true,
+    default: 'at most as many as shapes',
+    help: 'shapes cut along the outlines of annotated objects, with --semantic',
+  }),
+  projections: wholeNumber(0, MANY, {
+    group: what,
+    inRecipe: true,
+    default: '0',
+    help: 'shapes that are the meshes’ outlines from random sides',
+  }),
+  'silhouettes-images': wholeNumber(1, MANY, {
+    group: what,
+    inRecipe: true,
+    default: 'all there are',
+    help: 'pictures of the segmentation data that are looked at',
+  }),
+  subsets: listOf(SUBSETS, {
+    group: what,
+    inRecipe: true,
+    default: 'all; silhouettes with --segmentation',
+    help: 'image subsets to make',
+  }),
   recipe: text('"last" or the path of a YAML or JSON file', {
     group: what,
     default: 'last',
@@ -95,6 +121,16 @@ export const GENERATE_OPTIONS = {
     default: 'starter-environments',
     help: 'HDR and EXR panoramas: pack ids, folders, globs, or text files with a path a line',
   }),
+  segmentation: list('datasets as name:DIR', {
+    group: from,
+    inRecipe: true,
+    help: `segmentation data for silhouettes, as name:DIR; names: ${DATASET_NAMES.join(', ')} (sprites needs no DIR)`,
+  }),
+  semantic: list('datasets as name:DIR', {
+    group: from,
+    inRecipe: true,
+    help: 'segmentation data whose outlines join the shape bank, likewise',
+  }),
   'shape-bank': text('a folder of shape PNGs or another run', {
     group: from,
     inRecipe: true,
@@ -120,6 +156,39 @@ export const GENERATE_OPTIONS = {
     inRecipe: true,
     default: '250000000',
     help: 'refuse photographs with more pixels (decompression bombs)',
+  }),
+  polarity: choice(POLARITIES, {
+    group: silhouette,
+    inRecipe: true,
+    default: POLARITIES[0],
+    help: 'what is white: the object on black, or the ground behind a black object',
+  }),
+  margin: number(0, 2, {
+    group: silhouette,
+    inRecipe: true,
+    default: '0',
+    help: 'ground around the object on each side, as a share of its longer side (0.1: a box 1.2 times as long)',
+  }),
+  'max-side': wholeNumber(8, 4096, {
+    group: silhouette,
+    inRecipe: true,
+    default: '200',
+    help: 'longer side of the silhouette, pixels',
+  }),
+  'whole-class': toggle({
+    group: silhouette,
+    inRecipe: true,
+    help: 'all pixels of the object’s class in the picture instead of one object',
+  }),
+  'all-instances': toggle({
+    group: silhouette,
+    inRecipe: true,
+    help: 'every object of a picture instead of the one with the largest contiguous area',
+  }),
+  polygons: toggle({
+    group: silhouette,
+    inRecipe: true,
+    help: 'outlines as polygons in the labels, beside the run lengths',
   }),
   out: text('a folder', {
     group: how,

@@ -56,7 +56,8 @@ export interface PlannedStage {
   readonly estimate: Estimate;
 }
 
-/** What meshes, materials and panoramas are prepared for. */
+/** What shapes are found for, and what meshes, materials and panoramas are prepared for. */
+const SUBSETS_2D: ReadonlySet<Subset> = new Set<Subset>(['shapes2d', 'textures2d']);
 const SUBSETS_3D: ReadonlySet<Subset> = new Set<Subset>(['shapes3d', 'materials3d']);
 
 /** The stages a configuration needs, in order. A bank that is another run's needs none. */
@@ -65,12 +66,16 @@ export async function stagesOf(configuration: Configuration): Promise<StageName[
     source === null ? [extract] : (await finishedBankFolder(source)) ? [] : [load];
   await refuseOtherShapes(configuration);
   const wants3d = configuration.subsets.some(subset => SUBSETS_3D.has(subset));
-  const wants2d = configuration.subsets.some(subset => !SUBSETS_3D.has(subset));
+  const wants2d = configuration.subsets.some(subset => SUBSETS_2D.has(subset));
+  const projects = wants2d && configuration.projections > 0;
   return [
     ...(wants2d ? await bankStage(configuration.shapeBank, 'extract-shapes', 'import-shapes') : []),
-    ...(await bankStage(configuration.textureBank, 'extract-textures', 'import-textures')),
+    ...(wants2d && configuration.semantic.length > 0 ? (['outline-shapes'] as const) : []),
+    ...(wants2d || wants3d ? await bankStage(configuration.textureBank, 'extract-textures', 'import-textures') : []),
     ...(wants3d ? await bankStage(configuration.materialBank, 'make-materials', 'import-materials') : []),
-    ...(wants3d ? (['prepare-meshes', 'prepare-environments'] as const) : []),
+    ...(wants3d || projects ? (['prepare-meshes'] as const) : []),
+    ...(wants3d ? (['prepare-environments'] as const) : []),
+    ...(projects ? (['project-shapes'] as const) : []),
     ...configuration.subsets,
   ];
 }
@@ -225,7 +230,7 @@ class Run {
     this.outcomes.push({
       stage,
       // Where all there is was asked for, a file that cannot be used is a fault and no shortage.
-      asked: stage.fills ? (limit ?? samples) : expected,
+      asked: stage.atMost?.(this.#configuration) ? samples : stage.fills ? (limit ?? samples) : expected,
       samples: Math.min(samples, limit ?? samples),
       made,
       seconds: (performance.now() - began) / 1000,

@@ -4,6 +4,7 @@ import { type Bank, openBank } from './bank.ts';
 import { BANK_KINDS, type BankKind } from './bank-kinds.ts';
 import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
+import { resolveDatasets } from './datasets/datasets.ts';
 import { buildPhotoIndex, digestSources, PhotoIndex } from './photo-index.ts';
 import {
   ENVIRONMENT_FILES,
@@ -21,18 +22,30 @@ import type { IndexName } from './stage.ts';
 import type { StageName } from './stage-names.ts';
 import { UsageError } from './usage-error.ts';
 
+/** Lists of pictures whose masks a dataset's reader finds. */
+const SEGMENTED = { expects: 'pictures with masks' } as const;
+type Segmented = typeof SEGMENTED;
+
 /** What kind of files each list holds. */
-const INDEXED_FILES: Readonly<Record<IndexName, SourceKind>> = {
+const INDEXED_FILES: Readonly<Record<IndexName, SourceKind | Segmented>> = {
   photos: PHOTO_FILES,
   'shape-files': PHOTO_FILES,
   'texture-files': PHOTO_FILES,
   'material-files': MATERIAL_FILES,
   'mesh-files': MESH_FILES,
   'environment-files': ENVIRONMENT_FILES,
+  'segmentation-images': SEGMENTED,
+  'semantic-images': SEGMENTED,
 };
 
-/** Lists of what packs may hold; the others are of folders whose licences nobody knows. */
-const ASSETS: ReadonlySet<IndexName> = new Set<IndexName>(['photos', 'mesh-files', 'environment-files']);
+/** Lists of what has licences that can be known; the others are of folders whose licences nobody knows. */
+const ASSETS: ReadonlySet<IndexName> = new Set<IndexName>([
+  'photos',
+  'mesh-files',
+  'environment-files',
+  'segmentation-images',
+  'semantic-images',
+]);
 
 /** The outside files of a run: their lists, and the banks of other runs. */
 export class Inputs {
@@ -101,7 +114,8 @@ export class Inputs {
   }
 
   async #sources(name: IndexName): Promise<Source[]> {
-    const { photos, meshes, environments, shapeBank, textureBank, materialBank, licences } = this.#configuration;
+    const { photos, meshes, environments, shapeBank, textureBank, materialBank } = this.#configuration;
+    const { segmentation, semantic } = this.#configuration;
     const folder = (bank: string | null) => [parseBankSource(bank!).path];
     const named: Record<IndexName, () => readonly string[]> = {
       photos: () => photos,
@@ -110,8 +124,15 @@ export class Inputs {
       'material-files': () => folder(materialBank),
       'mesh-files': () => meshes,
       'environment-files': () => environments,
+      'segmentation-images': () => segmentation,
+      'semantic-images': () => semantic,
     };
-    const sources = await resolveSources(named[name](), ASSETS.has(name) ? licences : null, INDEXED_FILES[name]);
+    const kind = INDEXED_FILES[name];
+    const licences = ASSETS.has(name) ? this.#configuration.licences : null;
+    const sources =
+      'files' in kind
+        ? await resolveSources(named[name](), licences, kind)
+        : await resolveDatasets(named[name](), licences);
     const run = await realpath(this.#folder.path).catch(() => this.#folder.path);
     return sources.map(source => interruptible(without(source, run), this.#signal));
   }
@@ -170,6 +191,8 @@ function indexesOf(stages: readonly StageName[]): IndexName[] {
     'import-materials': 'material-files',
     'prepare-meshes': 'mesh-files',
     'prepare-environments': 'environment-files',
+    'outline-shapes': 'semantic-images',
+    silhouettes: 'segmentation-images',
   };
   return [...new Set(stages.flatMap(stage => lists[stage] ?? []))];
 }

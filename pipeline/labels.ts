@@ -3,10 +3,13 @@ import { HSV_CHANNELS, RGB_CHANNELS } from '../extractors/color-channels.ts';
 import { MIXED_MAPS } from '../extractors/material-mix.ts';
 import { CANDIDATES } from '../extractors/material-plan.ts';
 import { MAP_NAMES } from '../extractors/pbr-maps.ts';
+import type { ShapeStatistics } from '../extractors/shape-statistics.ts';
+import { POLARITIES } from '../extractors/silhouette.ts';
 import { SHAPE_SOURCES } from '../scenes/conditions.ts';
 import { QUANTITIES } from '../scenes/recipe3d.ts';
 import { scene2dSchema } from '../scenes/scene2d.ts';
-import { scene3dSchema } from '../scenes/scene3d.ts';
+import { cameraSchema, scene3dSchema } from '../scenes/scene3d.ts';
+import { DATASET_NAMES } from './datasets/dataset.ts';
 import { MESH_FORMATS } from './meshes/mesh-formats.ts';
 import { provenanceSchema } from './photo-index.ts';
 import { SPLITS } from './splits.ts';
@@ -17,7 +20,39 @@ const box = z
 const split = z.enum(SPLITS);
 const size = { width: z.int().positive(), height: z.int().positive() };
 
-/** The label of a natural (or imported) shape: `json` beside `png` in the shape bank. */
+const taxonomy = z
+  .record(z.string(), z.union([z.string(), z.number(), z.null()]))
+  .describe('what the dataset knows of the class beyond its name');
+/** What an object of segmentation data is. */
+const annotation = z.strictObject({
+  dataset: z.enum(DATASET_NAMES),
+  part: z.string().nullable().describe("the dataset's own part: val2017, DIS-TE1; null: it has none"),
+  label: z.string().describe('the text that a model is scored on'),
+  category: z.string().describe("the dataset's own name of the class"),
+  instance: z.string().nullable().describe("the dataset's own name of the object in its picture"),
+  taxonomy,
+});
+
+/** What is measured of a shape's form (`extractors/shape-statistics.ts` says how). */
+const statisticsSchema = z.strictObject({
+  area: z.int().positive().describe('set pixels'),
+  perimeter: z.number().positive().describe('length of the outline, holes included, pixels'),
+  solidity: z.number().min(0).max(1).describe('area over that of the convex hull'),
+  convexity: z.number().min(0).max(1).describe('perimeter of the convex hull over that of the outer outline'),
+  holes: z.int().min(0),
+  eulerNumber: z.int().describe('parts minus holes'),
+  elongation: z.number().min(0).max(1).describe('1 − shorter over longer axis of the ellipse of the same moments'),
+  complexity: z.number().min(0).describe('perimeter² / (4π · area); 1: a disc'),
+  thickness: z.number().min(0).max(1).describe('largest disc that fits in, over the disc of the same area; diameters'),
+}) satisfies z.ZodType<ShapeStatistics>;
+
+/** A mask as COCO writes it. */
+const runLengths = z.strictObject({
+  size: z.tuple([z.int().positive(), z.int().positive()]).describe('[height, width]'),
+  counts: z.string().describe("column-major run lengths, compressed as pycocotools' strings"),
+});
+
+/** The label of a shape: `json` beside `png` in the shape banks. */
 export const shapeLabelSchema = z.strictObject({
   id: z.string(),
   kind: z.enum(SHAPE_SOURCES),
@@ -35,8 +70,24 @@ export const shapeLabelSchema = z.strictObject({
       box: box.describe("the shape's box in photo pixels"),
     })
     .nullable()
-    .describe('how the shape was found; null for an imported shape'),
-  photo: z.strictObject({ id: z.string(), ...size }).describe('the photo, or the imported file'),
+    .describe('how a natural shape was found; null for others and for an imported one'),
+  annotated: annotation
+    .extend({ box: box.describe('of the shape in the picture') })
+    .nullable()
+    .describe('what a semantic shape is; null for others and for an imported one'),
+  projected: z
+    .strictObject({
+      mesh: z.string().describe('bank item'),
+      rotation: z.tuple([z.number(), z.number(), z.number(), z.number()]).describe('of the mesh: unit quaternion'),
+      camera: cameraSchema,
+      box: box.describe('of the shape in the picture'),
+    })
+    .nullable()
+    .describe('how a projection was made; null for others'),
+  statistics: statisticsSchema,
+  photo: z
+    .strictObject({ id: z.string(), ...size })
+    .describe('the photo or imported file; of a projection the mesh file, with the size of the picture'),
   provenance: provenanceSchema,
 });
 export type ShapeLabel = z.infer<typeof shapeLabelSchema>;
@@ -324,6 +375,62 @@ export const sample3dLabelSchema = sampleSchema.extend({
 });
 export type Sample3dLabel = z.infer<typeof sample3dLabelSchema>;
 
+const upright = z.strictObject({
+  left: z.int().min(0),
+  top: z.int().min(0),
+  width: z.int().positive(),
+  height: z.int().positive(),
+});
+
+/** The label of a sample of silhouettes. */
+export const silhouetteLabelSchema = sampleSchema.extend({
+  subset: z.literal('silhouettes'),
+  key: z
+    .string()
+    .regex(/^silhouettes-\d{6,}-\d+$/)
+    .describe('silhouettes-<picture>-<object>'),
+  instance: z.strictObject({
+    number: z.int().min(0).describe('of the picture in the run’s list'),
+    id: z.string().describe('id of the picture and number of the object in it'),
+  }),
+  variation: z.int().min(0).describe('of the object among those of its picture that are shown, the largest first'),
+  annotated: annotation,
+  picture: z.strictObject(size).describe('the picture that boxes and run lengths count in'),
+  object: z.strictObject({
+    box: upright,
+    area: z.int().positive().describe('pixels'),
+    parts: z.int().positive().describe('contiguous areas (8-connected)'),
+    mask: runLengths,
+    polygons: z
+      .array(
+        z.strictObject({
+          outer: z.array(z.number()).describe('x1, y1, x2, y2 …'),
+          holes: z.array(z.array(z.number())),
+        }),
+      )
+      .optional()
+      .describe('outlines along pixel edges, on request; one for each part'),
+  }),
+  hq: upright.describe('what of the picture hq.jpg shows'),
+  silhouette: z.strictObject({
+    ...size,
+    scale: z.number().positive().describe('silhouette pixels per picture pixel'),
+    polarity: z.enum(POLARITIES),
+    margin: z.number().min(0),
+    soft: z.boolean(),
+  }),
+  statistics: statisticsSchema,
+  files: z.strictObject({
+    'hq.jpg': z.string(),
+    'silhouette.png': z.string(),
+    'edge.png': z.string(),
+    'grey.png': z.string(),
+    json: z.string(),
+  }),
+  sources: z.array(z.strictObject({ role: z.literal('picture'), id: z.string(), ...provenanceSchema.shape })).length(1),
+});
+export type SilhouetteLabel = z.infer<typeof silhouetteLabelSchema>;
+
 /** Every published schema by file name: what `docs/schema/` holds. */
 export const LABEL_SCHEMAS = {
   'shape-bank-item': shapeLabelSchema,
@@ -335,6 +442,7 @@ export const LABEL_SCHEMAS = {
   'textures2d-sample': sample2dLabelSchema,
   'shapes3d-sample': sample3dLabelSchema,
   'materials3d-sample': sample3dLabelSchema,
+  'silhouettes-sample': silhouetteLabelSchema,
 } as const;
 
 /**

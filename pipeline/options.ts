@@ -35,6 +35,16 @@ export function wholeNumber(low: number, high: number, details: Details): Option
   };
 }
 
+/** A number in [low, high]. */
+export function number(low: number, high: number, details: Details): Option<number> {
+  return {
+    type: 'number',
+    schema: z.number().min(low).max(high),
+    expects: `a number from ${low} to ${high}`,
+    ...details,
+  };
+}
+
 export function text(expects: string, details: Details): Option<string> {
   return { type: 'text', schema: z.string().min(1), expects, ...details };
 }

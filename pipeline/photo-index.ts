@@ -69,9 +69,15 @@ export class PhotoIndex {
   }
 
   #parse(line: string): IndexedFile {
-    const [id, split, source, file, path, licence, author, url] = JSON.parse(line) as Line;
+    const [id, split, source, file, path, licence, author, url, detail] = JSON.parse(line) as Line;
     const { pack } = this.facts.sources[source]!;
-    return { id, split, path, provenance: { pack, file, licence, author, url } };
+    return {
+      id,
+      split,
+      path,
+      provenance: { pack, file, licence, author, url },
+      ...(detail !== undefined && { detail }),
+    };
   }
 }
 
@@ -92,6 +98,8 @@ export interface IndexedFile {
   readonly split: Split;
   readonly path: string;
   readonly provenance: Provenance;
+  /** What its source keeps of it beside: how a dataset's masks are found, say. */
+  readonly detail?: unknown;
 }
 
 const factsSchema = z.strictObject({
@@ -104,8 +112,8 @@ const factsSchema = z.strictObject({
 });
 export type IndexFacts = z.infer<typeof factsSchema>;
 
-/** id, split, source number, file, path, licence, author, url. */
-type Line = [string, Split, number, string, string, string | null, string | null, string | null];
+/** id, split, source number, file, path, licence, author, url, detail. */
+type Line = [string, Split, number, string, string, string | null, string | null, string | null, unknown?];
 
 const STRIDE = 64;
 const BUCKETS = 256;
@@ -209,9 +217,11 @@ async function spread(
 ): Promise<string> {
   const seen = new SeenFiles();
   for (const [number, source] of sources.entries()) {
-    for await (const { path, file, split, licence, author, url } of source.files()) {
+    for await (const { path, file, split, licence, author, url, group, detail } of source.files()) {
       const id = hashId(`${source.pack}/${file}`);
-      const line: Line = [id, split ?? splitOf(id), number, file, path, licence, author, url];
+      const whole = group === undefined ? id : hashId(`${source.pack}/${group}`);
+      const line: Line = [id, split ?? splitOf(whole), number, file, path, licence, author, url];
+      if (detail !== undefined) line.push(detail);
       await buckets.append(hash128(path)[0] >>> 24, `${JSON.stringify(line)}\n`);
       seen.add(id);
       if (seen.files % 10_000 === 0) onProgress(seen.files);

@@ -19,6 +19,10 @@ export interface SourceFile {
   readonly licence: string | null;
   readonly author: string | null;
   readonly url: string | null;
+  /** Files of one group are in one split; a file alone when left out. */
+  readonly group?: string;
+  /** What else the run's list keeps of it: plain JSON. */
+  readonly detail?: unknown;
 }
 
 /** A set of files named on the command line. */
@@ -88,7 +92,7 @@ export async function resolveSources(
 }
 
 /** Ids are made from a source's name and the path in it, so two sources of one name would be taken for one. */
-function refuseNamesakes(sources: readonly Source[]): void {
+export function refuseNamesakes(sources: readonly Source[]): void {
   const roots = new Map<string, string>();
   for (const { pack, root } of sources) {
     if (root === undefined) continue;
@@ -265,7 +269,8 @@ export function without(source: Source, folder: string): Source {
   };
 }
 
-function onlyLicences(source: Source, licences: readonly string[]): Source {
+/** A source without the files of other licences, and those of which none is known. */
+export function onlyLicences(source: Source, licences: readonly string[]): Source {
   const allowed = new Set(licences.map(id => id.toLowerCase()));
   return {
     ...source,

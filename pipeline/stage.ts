@@ -11,7 +11,7 @@ import type { StageName } from './stage-names.ts';
 /** The banks that scenes draw from, as far as they are finished. Their columns are shared with the workers, not copied. */
 export type Banks = { readonly [K in BankKind]?: Bank };
 
-/** File lists of a run: photos, meshes and panoramas, and the folders given instead of extracting. */
+/** File lists of a run: photos, meshes and panoramas, the folders given instead of extracting, pictures of segmentation data. */
 export const INDEX_NAMES = [
   'photos',
   'shape-files',
@@ -19,6 +19,8 @@ export const INDEX_NAMES = [
   'material-files',
   'mesh-files',
   'environment-files',
+  'segmentation-images',
+  'semantic-images',
 ] as const;
 export type IndexName = (typeof INDEX_NAMES)[number];
 
@@ -90,6 +92,8 @@ export interface Stage<Task = unknown> {
   readonly fills?: BankKind;
   /** Bank stages: how many items are asked for; null: all that the inputs give. */
   asked?(configuration: Configuration): number | null;
+  /** Whether fewer than asked are no shortage: at most so many are wanted. */
+  atMost?(configuration: Configuration): boolean;
   /** Bank stages: how many shards there are when the inputs are used to the last. */
   shardCount?(context: Pick<PlanContext, 'configuration' | 'index' | 'banks'>): Promise<number>;
   estimate(context: Pick<PlanContext, 'configuration' | 'index'>): Promise<Estimate>;

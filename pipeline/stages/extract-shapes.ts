@@ -1,7 +1,9 @@
 import type { Box, RgbImage } from '../../extractors/image.ts';
 import { ImageTooLarge } from '../../extractors/kernel/channel-masks.ts';
 import { drawTries, findNaturalShape, type NaturalShape } from '../../extractors/natural-shape.ts';
-import { overlap, type PlacedMask } from '../../extractors/overlap.ts';
+import { overlap } from '../../extractors/overlap.ts';
+import type { PlacedMask } from '../../extractors/placed-mask.ts';
+import { shapeStatistics } from '../../extractors/shape-statistics.ts';
 import { chance, integer, logUniform, uniform } from '../../sampling/distributions.ts';
 import { type Rng, rng } from '../../sampling/rng.ts';
 import { bankItemId, readStored } from '../bank.ts';
@@ -197,6 +199,9 @@ async function newShape(
     height,
     area: shape.area,
     found: { round, window, scale: image.width / (window ?? photo).width, channel, inverted, threshold, box },
+    annotated: null,
+    projected: null,
+    statistics: shapeStatistics(shape.mask),
     photo: { id: photoId, width: photo.width, height: photo.height },
     provenance,
   });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Mask } from '../../extractors/image.ts';
+import { shapeStatistics } from '../../extractors/shape-statistics.ts';
 import { coverageFacts } from '../../renderers/coverage.ts';
 import { bankItemId } from '../bank.ts';
 import { decodeMask, encodeGrey } from '../bank-images.ts';
@@ -59,6 +60,9 @@ export const importShapes: Stage<ImportTask> = {
         height,
         area,
         found: null,
+        annotated: null,
+        projected: null,
+        statistics: shapeStatistics(mask),
         photo: { id: source, width: whole.width, height: whole.height },
         provenance: file.provenance,
       });

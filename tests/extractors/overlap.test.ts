@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Box, Mask } from '../../extractors/image.ts';
-import { overlap, type PlacedMask } from '../../extractors/overlap.ts';
+import { overlap } from '../../extractors/overlap.ts';
+import type { PlacedMask } from '../../extractors/placed-mask.ts';
 import { integer } from '../../sampling/distributions.ts';
 import { rng } from '../../sampling/rng.ts';
 
