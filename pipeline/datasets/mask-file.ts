@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import type { GreyImage, Mask, RgbImage } from '../../extractors/image.ts';
+import { asInputFault, InputFault } from '../faults.ts';
+import { decodeFault, MAX_PIXELS } from '../photo.ts';
+import { decodePng, isPng, type Png } from './png.ts';
+
+/** One whole number a pixel, rows from the top: a class, an object, or a level of grey. */
+export interface IndexImage {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint8Array | Uint16Array;
+}
+
+/**
+ * The numbers that a mask file stores: indices of a palette PNG (not their colours), or levels of grey as they are, so that
+ * 1 bit gives 0–1 and 16 bit 0–65,535. Alpha counts for nothing.
+ * @throws InputFault when the file is broken, missing or too large, or has colours, which are no numbers.
+ */
+export async function readIndices(path: string): Promise<IndexImage> {
+  const image = await readMaskFile(path);
+  const { width, height, channels, data } = image;
+  if (channels === 1) return { width, height, data };
+  const indices = data instanceof Uint8Array ? new Uint8Array(width * height) : new Uint16Array(width * height);
+  for (let i = 0, at = 0; i < indices.length; i++, at += channels) {
+    if (channels > 2 && (data[at] !== data[at + 1] || data[at] !== data[at + 2])) {
+      throw new InputFault('expected indices in a palette or grey PNG, got colours');
+    }
+    indices[i] = data[at]!;
+  }
+  return { width, height, data: indices };
+}
+
+/**
+ * A mask file as levels: 0 (black, or clear) to 255 (full). Of colours the brightest channel counts, so that an object in any
+ * colour on black is seen; palettes count by their colours, other depths are scaled, alpha is laid over black.
+ * @throws InputFault when the file is broken, missing or too large.
+ */
+export async function readLevels(path: string): Promise<GreyImage> {
+  const { width, height, channels, depth, data, palette } = await readMaskFile(path);
+  const levels = new Uint8Array(width * height);
+  if (palette) {
+    const byIndex = Uint8Array.from({ length: 256 }, (_, i) =>
+      laidOverBlack(palette.subarray(4 * i, 4 * i + 4), 4, 0, 255),
+    );
+    for (let i = 0; i < levels.length; i++) levels[i] = byIndex[data[i]!]!;
+  } else if (channels === 1 && depth === 8) {
+    levels.set(data);
+  } else {
+    const full = 2 ** depth - 1;
+    for (let i = 0, at = 0; i < levels.length; i++, at += channels) levels[i] = laidOverBlack(data, channels, at, full);
+  }
+  return { width, height, data: levels };
+}
+
+function laidOverBlack(data: ArrayLike<number>, channels: number, at: number, full: number): number {
+  let level = data[at] ?? 0;
+  if (channels > 2) level = Math.max(level, data[at + 1] ?? 0, data[at + 2] ?? 0);
+  const alpha = channels % 2 === 0 ? (data[at + channels - 1] ?? 0) / full : 1;
+  return Math.round((255 * level * alpha) / full);
+}
+
+/**
+ * A mask file's colours, exact where they are stored as RGB of 8 bits: no profile is applied. Palettes count by their
+ * colours, grey thrice, 16 bits by the upper eight; alpha counts for nothing.
+ * @throws InputFault when the file is broken, missing or too large.
+ */
+export async function readColours(path: string): Promise<RgbImage> {
+  const { width, height, channels, depth, data, palette } = await readMaskFile(path);
+  const rgb = new Uint8Array(3 * width * height);
+  const shift = Math.max(0, depth - 8);
+  const scale = palette || depth > 8 ? 1 : 255 / (2 ** depth - 1);
+  for (let i = 0, at = 0; i < rgb.length; i += 3, at += channels) {
+    for (let channel = 0; channel < 3; channel++) {
+      rgb[i + channel] = palette
+        ? palette[4 * data[at]! + channel]!
+        : (data[at + (channels > 2 ? channel : 0)]! >> shift) * scale;
+    }
+  }
+  return { width, height, data: rgb };
+}
+
+/**
+ * The pixels whose number belongs to the object.
+ * @param isSet asked once for each number that there can be, not for each pixel.
+ */
+export function maskWhere({ width, height, data }: IndexImage, isSet: (value: number) => boolean): Mask {
+  const set = Uint8Array.from({ length: data instanceof Uint8Array ? 256 : 65_536 }, (_, value) =>
+    isSet(value) ? 255 : 0,
+  );
+  const mask = new Uint8Array(width * height);
+  for (let i = 0; i < mask.length; i++) mask[i] = set[data[i]!]!;
+  return { width, height, data: mask };
+}
+
+/** PNG as stored; what else is a picture (JPEG, WebP, TIFF …) as 8-bit sRGB, which is all that it can be. */
+async function readMaskFile(path: string): Promise<Png> {
+  const bytes = await readFile(path).catch(error => {
+    throw asInputFault(error, 'cannot read mask');
+  });
+  try {
+    return isPng(bytes) ? decodePng(bytes, MAX_PIXELS) : await decodeOther(bytes);
+  } catch (error) {
+    throw error instanceof InputFault ? new InputFault(`mask: ${error.message}`) : error;
+  }
+}
+
+async function decodeOther(bytes: Buffer): Promise<Png> {
+  if (bytes.length === 0) throw new InputFault('the file is empty');
+  const { data, info } = await sharp(bytes, { failOn: 'error', limitInputPixels: MAX_PIXELS })
+    .autoOrient()
+    .raw({ depth: 'uchar' })
+    .toBuffer({ resolveWithObject: true })
+    .catch(error => {
+      throw decodeFault(error);
+    });
+  const { width, height, channels } = info;
+  return { width, height, channels, depth: 8, data, palette: null };
+}
