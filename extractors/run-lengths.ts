@@ -28,33 +28,18 @@ export function encodeRunLengths(mask: Mask): RunLengths {
  * @param width of the picture, pixels; so is `height`.
  */
 export function encodePlaced({ mask, box }: PlacedMask, width: number, height: number): RunLengths {
-  const { data } = mask;
-  const counts: number[] = [];
-  let last = 0;
-  let set = false;
-  // Where the last column of the box ended; the next one begins there only when the box is as high as the picture.
-  let end = 0;
-  for (let column = 0; column < box.width; column++) {
-    const start = (box.left + column) * height + box.top;
-    if (set && start !== end) {
-      counts.push(end - last);
-      last = end;
-      set = false;
+  // Row by row, as the mask lies in memory: where it changes from one row to the next, a run of the column begins or ends.
+  const crossings: number[] = [];
+  const clear = new Uint8Array(box.width);
+  let above: Uint8Array = clear;
+  for (let row = 0; row <= box.height; row++) {
+    const line = row < box.height ? mask.data.subarray(row * box.width, (row + 1) * box.width) : clear;
+    for (let column = 0, at = box.left * height + box.top + row; column < box.width; column++, at += height) {
+      if (line[column] !== above[column]) crossings.push(at);
     }
-    for (let row = 0, at = column; row < box.height; row++, at += box.width) {
-      if ((data[at] !== 0) === set) continue;
-      counts.push(start + row - last);
-      last = start + row;
-      set = !set;
-    }
-    end = start + box.height;
+    above = line;
   }
-  if (set) {
-    counts.push(end - last);
-    last = end;
-  }
-  if (last < width * height || counts.length === 0) counts.push(width * height - last);
-  return { height, width, counts };
+  return fromRuns([Float64Array.from(crossings).sort()], width, height);
 }
 
 /** The mask of run lengths. @throws InvalidRunLengths */
