@@ -121,7 +121,8 @@ async function resolveSource(name: string, kind: SourceKind): Promise<Source> {
   );
 }
 
-function packSource({ pack: { id }, state, folder }: PackSummary): Source {
+/** The files of an asset pack. @throws UsageError when it is not added. */
+export function packSource({ pack: { id }, state, folder }: PackSummary): Source {
   if (state === 'not added') throw new UsageError(`asset pack ${id} is not here yet: npm run assets -- add ${id}`);
   return {
     pack: id,
@@ -137,7 +138,8 @@ function packSource({ pack: { id }, state, folder }: PackSummary): Source {
 
 const unknown = { split: null, licence: null, author: null, url: null };
 
-async function folderSource(folder: string, { files: pattern }: SourceKind): Promise<Source> {
+/** The files of a kind in a folder and in those below it. */
+export async function folderSource(folder: string, { files: pattern }: Pick<SourceKind, 'files'>): Promise<Source> {
   const root = await realpath(folder);
   return {
     pack: basename(resolve(folder)),

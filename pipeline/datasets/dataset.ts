@@ -1,4 +1,5 @@
 import type { PlacedMask } from '../../extractors/placed-mask.ts';
+import type { Split } from '../splits.ts';
 
 /** The segmentation datasets that are read, by the names that `--segmentation name:DIR` takes. */
 export const DATASET_NAMES = [
@@ -26,6 +27,8 @@ export interface DatasetImage<Entry = unknown> {
   readonly file: string;
   /** Pictures of one group are never in two splits (the sprites of a species, say); a picture alone when left out. */
   readonly group?: string;
+  /** Only where the dataset declares the run's splits itself; null or left out: by hash. */
+  readonly split?: Split | null;
   /** The dataset's own part that it belongs to: `val2017`, `DIS-TE1`; null where it has none. */
   readonly part: string | null;
   /** SPDX expression. */

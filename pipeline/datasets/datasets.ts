@@ -1,10 +1,27 @@
+import { listPacks, type PackSummary } from '../packs/pack-store.ts';
 import type { IndexedFile } from '../photo-index.ts';
-import { onlyLicences, refuseNamesakes, type Source, type SourceFile } from '../photo-sources.ts';
+import { onlyLicences, packSource, refuseNamesakes, type Source, type SourceFile } from '../photo-sources.ts';
 import { didYouMean, UsageError } from '../usage-error.ts';
+import { cub } from './cub.ts';
+import { CUT_OUT_FILES, type CutOutEntry, cutouts } from './cutouts.ts';
 import { DATASET_NAMES, type DatasetName, type DatasetReader, type SegmentedObject } from './dataset.ts';
+import { dis5k } from './dis5k.ts';
+import { imagenetS } from './imagenet-s.ts';
+import { plain } from './plain.ts';
+import { sprites } from './sprites.ts';
+import { thinobject5k } from './thinobject5k.ts';
+import { voc } from './voc.ts';
+import { wtp } from './wtp.ts';
 
 /** Every reader by name. */
-export const READERS: Readonly<Partial<Record<DatasetName, DatasetReader>>> = {};
+export const READERS: Readonly<Partial<Record<DatasetName, DatasetReader>>> = {
+  dis5k,
+  thinobject5k,
+  wtp,
+  sprites,
+  cutouts,
+  plain,
+};
 
 /** What the run's list keeps of a picture beside its file. */
 export interface DatasetDetail {
@@ -14,7 +31,8 @@ export interface DatasetDetail {
 }
 
 /**
- * Turns what `--segmentation` and `--semantic` name into sources: `name:DIR`, or `sprites` alone.
+ * Turns what `--segmentation` and `--semantic` name into sources: `name:DIR`, `sprites` alone, or the id of an asset pack of
+ * cut-outs.
  * @param licences keep only pictures under these SPDX licences; null keeps all.
  * @throws UsageError for a name that is none, and for a folder without the dataset's layout.
  */
@@ -25,12 +43,32 @@ export async function resolveDatasets(names: readonly string[], licences: readon
 }
 
 async function openSource(value: string): Promise<Source> {
+  const packs = (await listPacks()).filter(({ pack }) => pack.kind === CUT_OUT_FILES.packs);
+  const pack = packs.find(summary => summary.pack.id === value);
+  return pack ? cutOutPack(pack) : openDataset(value, packs);
+}
+
+/** The cut-outs of a pack: their licences and splits are known. */
+function cutOutPack(summary: PackSummary): Source {
+  const source = packSource(summary);
+  const detail: DatasetDetail = { dataset: cutouts.name, part: null, entry: null satisfies CutOutEntry };
+  return {
+    ...source,
+    async *files() {
+      for await (const file of source.files()) if (CUT_OUT_FILES.files.test(file.file)) yield { ...file, detail };
+    },
+  };
+}
+
+async function openDataset(value: string, packs: readonly PackSummary[]): Promise<Source> {
   const colon = value.indexOf(':');
   const name = colon < 0 ? value : value.slice(0, colon);
   const reader = (READERS as Partial<Record<string, DatasetReader>>)[name];
   if (!reader) {
+    const ids = packs.map(({ pack }) => pack.id);
     throw new UsageError(
-      `expected a segmentation dataset as name:DIR (names: ${DATASET_NAMES.join(', ')}), got "${value}"${didYouMean(name, DATASET_NAMES)}`,
+      `expected a segmentation dataset as name:DIR (names: ${DATASET_NAMES.join(', ')}) or an asset pack (${ids.join(', ')}), ` +
+        `got "${value}"${didYouMean(name, [...DATASET_NAMES, ...ids])}`,
     );
   }
   const { pack, root, images } = await reader.open(colon < 0 ? null : value.slice(colon + 1));
@@ -40,7 +78,7 @@ async function openSource(value: string): Promise<Source> {
     async *files(): AsyncGenerator<SourceFile> {
       for await (const { group, part, entry, ...file } of images()) {
         const detail: DatasetDetail = { dataset: reader.name, part, entry };
-        yield { ...file, split: null, ...(group !== undefined && { group }), detail };
+        yield { ...file, split: file.split ?? null, ...(group !== undefined && { group }), detail };
       }
     },
   };
