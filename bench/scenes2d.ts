@@ -5,7 +5,6 @@ import sharp from 'sharp';
 import type { GreyImage, RgbImage } from '../extractors/image.ts';
 import { type Bank, itemSize, readItem } from '../pipeline/bank.ts';
 import { decodeCrop, encodeGrey, encodeJpeg } from '../pipeline/bank-images.ts';
-import { windowStart } from '../pipeline/instances.ts';
 import type { Sample2dLabel } from '../pipeline/labels.ts';
 import { renderInstance, type Subset2d, type Task2d } from '../pipeline/scenes2d.ts';
 import { ShardWriter } from '../pipeline/shard-writer.ts';
@@ -30,13 +29,13 @@ export async function scenes2d({ photos, count = 500 }: BenchSettings): Promise<
       seed: 1,
       quality: LAST_SHAPES2D.quality,
       instanceBank: 'shapes',
-      sharesShape: false,
-      sample: (random, shape, draw) => ({
+      sharedShapes: [],
+      sample: (random, item, draw) => ({
         scene: sampleShapeScene(
           random,
           LAST_SHAPES2D,
           SHAPE_CONDITIONS['natural-textured-textured-rotated'],
-          shape,
+          itemSize(banks.shapes, item),
           not => draw.texture(random, not),
         ),
         condition: 'bench',
@@ -45,7 +44,7 @@ export async function scenes2d({ photos, count = 500 }: BenchSettings): Promise<
     const make = async (first: number, instances: number): Promise<Uint8Array[]> => {
       const pieces: Uint8Array[] = [];
       for (let number = first; number < first + instances; number++) {
-        pieces.push((await renderInstance(taskOf(number, banks.shapes, banks.textures), subset, banks)).bytes);
+        pieces.push((await renderInstance(taskOf(number, banks.shapes), subset, banks)).bytes);
       }
       return pieces;
     };
@@ -79,16 +78,9 @@ export async function scenes2d({ photos, count = 500 }: BenchSettings): Promise<
   }
 }
 
-function taskOf(number: number, shapes: Bank, textures: Bank): Task2d {
+function taskOf(number: number, { bySplit: { train } }: Bank): Task2d {
   const shard = Math.floor(number / 200);
-  const start = (bank: Bank) => windowStart(1, 'shapes2d', shard, bank.kind, bank.bySplit.train.length);
-  return {
-    number,
-    items: [shapes.bySplit.train[number % shapes.bySplit.train.length]!],
-    variations: VARIATIONS,
-    split: 'train',
-    windows: { shapes: start(shapes), textures: start(textures) },
-  };
+  return { number, items: [train[number % train.length]!], variations: VARIATIONS, split: 'train', shard };
 }
 
 type BenchBanks = Awaited<ReturnType<typeof makeBenchBanks>>;

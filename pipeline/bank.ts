@@ -52,11 +52,18 @@ export type BankFacts = z.infer<typeof bankFacts>;
  * 15 MB however many workers look at them. Plain data: it can be posted to a worker as it is.
  */
 export interface Bank extends BankFacts {
-  /** Folder with the shards. */
-  readonly folder: string;
+  /** Where the items lie: in one folder, those of joined banks in one after the other. */
+  readonly parts: readonly BankPart[];
   readonly columns: Columns;
-  /** Item numbers of each split, in bank order. */
+  /** Item numbers of each split: by the source of the shapes, in the order of SHAPE_SOURCES, then in bank order. */
   readonly bySplit: Readonly<Record<Split, Uint32Array>>;
+}
+
+/** The items from `first` on, up to the next part's, and the folder that has their shards. */
+interface BankPart {
+  readonly folder: string;
+  readonly kind: BankKind;
+  readonly first: number;
 }
 
 /** Id of a bank item: the id of the photo (or file) it comes from, and which of that photo's items it is. */
@@ -94,7 +101,7 @@ export async function finalizeBank(
   const facts: BankFacts = { kind, items: kept.length, asked, splits, digest };
   await writeDurably(join(folder, 'index.bin'), bytes);
   await writeDurably(join(folder, 'index.json'), JSON.stringify(facts));
-  return bankOf(folder, facts, columns);
+  return bankOf([{ folder, kind, first: 0 }], facts, columns);
 }
 
 /** Opens a finished bank; undefined while it has no index. @throws DamagedFile when the index's two files do not fit. */
@@ -108,18 +115,38 @@ export async function openBank(folder: string): Promise<Bank | undefined> {
   }
   const buffer = new SharedArrayBuffer(bytes.length);
   new Uint8Array(buffer).set(bytes);
-  return bankOf(folder, facts, makeColumns(buffer, facts.items));
+  return bankOf([{ folder, kind: facts.kind, first: 0 }], facts, makeColumns(buffer, facts.items));
 }
 
-function bankOf(folder: string, facts: BankFacts, columns: Columns): Bank {
+/** One bank of the items of several, in their order; a bank alone is not copied. @param kind what its readers call it. */
+export function joinBanks(kind: BankKind, banks: readonly Bank[]): Bank {
+  if (banks.length === 1) return { ...banks[0]!, kind };
+  const items = banks.reduce((sum, bank) => sum + bank.items, 0);
+  const columns = makeColumns(new SharedArrayBuffer(columnBytes(items)), items);
+  const splits = { train: 0, val: 0, test: 0 };
+  const parts: BankPart[] = [];
+  let first = 0;
+  for (const bank of banks) {
+    for (const name of Object.keys(COLUMNS) as ColumnName[]) columns[name].set(bank.columns[name], first);
+    for (const split of SPLITS) splits[split] += bank.splits[split];
+    for (const part of bank.parts) parts.push({ ...part, first: first + part.first });
+    first += bank.items;
+  }
+  const digest = sha256(new Uint8Array(columns.shard.buffer));
+  return bankOf(parts, { kind, items, asked: null, splits, digest }, columns);
+}
+
+function bankOf(parts: readonly BankPart[], facts: BankFacts, columns: Columns): Bank {
   const numbers = (split: number) => {
     const list: number[] = [];
-    for (let i = 0; i < facts.items; i++) if ((columns.flags[i]! & 3) === split) list.push(i);
+    for (let source = 0; source < SHAPE_SOURCES.length; source++) {
+      for (let i = 0; i < facts.items; i++) if (columns.flags[i] === flagsOf(split, source)) list.push(i);
+    }
     const shared = new Uint32Array(new SharedArrayBuffer(list.length * 4));
     shared.set(list);
     return shared;
   };
-  return { ...facts, folder, columns, bySplit: { train: numbers(0), val: numbers(1), test: numbers(2) } };
+  return { ...facts, parts, columns, bySplit: { train: numbers(0), val: numbers(1), test: numbers(2) } };
 }
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -155,8 +182,10 @@ function setItem(columns: Columns, i: number, shard: number, item: BankItem): vo
   columns.rank[i] = item.rank;
   columns.width[i] = item.width;
   columns.height[i] = item.height;
-  columns.flags[i] = SPLITS.indexOf(item.split) | (SHAPE_SOURCES.indexOf(item.kind ?? 'natural') << 2);
+  columns.flags[i] = flagsOf(SPLITS.indexOf(item.split), SHAPE_SOURCES.indexOf(item.kind ?? 'natural'));
 }
+
+const flagsOf = (split: number, source: number) => split | (source << 2);
 
 const words = (hex: string): [number, number] => [
   Number.parseInt(hex.slice(0, 8), 16),
@@ -167,7 +196,8 @@ const hex = (high: number, low: number) => high.toString(16).padStart(8, '0') + 
 /** Id and size of item `i`. */
 export function itemSize(bank: Bank, i: number): ItemSize {
   const { idHigh, idLow, rank, width, height } = bank.columns;
-  return { id: bankItemId(bank.kind, hex(idHigh[i]!, idLow[i]!), rank[i]!), width: width[i]!, height: height[i]! };
+  const { kind } = partOf(bank, i);
+  return { id: bankItemId(kind, hex(idHigh[i]!, idLow[i]!), rank[i]!), width: width[i]!, height: height[i]! };
 }
 
 /** Whether two items were cut from the same photo. */
@@ -181,10 +211,33 @@ export function shapeSourceOf(bank: Bank, i: number): ShapeSource {
   return SHAPE_SOURCES[bank.columns.flags[i]! >> 2]!;
 }
 
+/** The items of a split, in the order of `bySplit`: all, or the shapes of one source. */
+export function itemsOf({ bySplit, columns }: Bank, split: Split, source?: ShapeSource): Uint32Array {
+  const items = bySplit[split];
+  if (source === undefined) return items;
+  const number = SHAPE_SOURCES.indexOf(source);
+  // Items of a source lie together: the first of a source that is not before `from` is found by halving.
+  const start = (from: number) => {
+    let [low, high] = [0, items.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (columns.flags[items[middle]!]! >> 2 < from) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return items.subarray(start(number), start(number + 1));
+}
+
+/** The sources that a bank has shapes of. */
+export function sourcesIn(bank: Bank): ShapeSource[] {
+  return SHAPE_SOURCES.filter(source => SPLITS.some(split => itemsOf(bank, split, source).length > 0));
+}
+
 /** The file (of a material: the tar entries of all its files) and the label of item `i`, read by offset from its shard. */
 export async function readItem(bank: Bank, i: number): Promise<{ image: Buffer; label: unknown }> {
   const { shard, imageBlock, imageBytes, labelBlock, labelBytes, crc } = bank.columns;
-  return readStored(join(bank.folder, `${bankShardName(bank.kind, shard[i]!)}.tar`), {
+  return readStored(tarOf(bank, i, shard[i]!), {
     image: [imageBlock[i]! * 512, imageBytes[i]!],
     label: [labelBlock[i]! * 512, labelBytes[i]!],
     crc: crc[i]!,
@@ -194,9 +247,16 @@ export async function readItem(bank: Bank, i: number): Promise<{ image: Buffer; 
 /** The label of item `i` alone. Whether it is what was written is told when its file is read. */
 export async function readLabel(bank: Bank, i: number): Promise<unknown> {
   const { shard, labelBlock, labelBytes } = bank.columns;
-  const tar = join(bank.folder, `${bankShardName(bank.kind, shard[i]!)}.tar`);
+  const tar = tarOf(bank, i, shard[i]!);
   return JSON.parse((await readRange(tar, labelBlock[i]! * 512, labelBytes[i]!)).toString('utf8'));
 }
+
+function tarOf(bank: Bank, i: number, shard: number): string {
+  const { folder, kind } = partOf(bank, i);
+  return join(folder, `${bankShardName(kind, shard)}.tar`);
+}
+
+const partOf = ({ parts }: Bank, i: number): BankPart => parts.findLast(({ first }) => first <= i)!;
 
 /** What has to be known of an item to read it from its tar. */
 export type StoredItem = Pick<BankItem, 'image' | 'label' | 'crc'>;

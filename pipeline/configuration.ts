@@ -7,11 +7,18 @@ import { DEFAULTS as MATERIAL_DEFAULTS, type MaterialMapsOptions } from '../extr
 import { DEFAULTS as NATURAL_SHAPE_DEFAULTS, type NaturalShapeOptions } from '../extractors/natural-shape.ts';
 import { POLARITIES, type Polarity } from '../extractors/silhouette.ts';
 import { DEFAULTS as TEXTURE_DEFAULTS, type TextureOptions } from '../extractors/texture-regions.ts';
-import { SHAPE_CONDITIONS, TEXTURE_CONDITIONS } from '../scenes/conditions.ts';
+import {
+  SHAPE_CONDITIONS,
+  type ShapeConditionName,
+  type ShapeSource,
+  shapeConditionName,
+  TEXTURE_CONDITIONS,
+} from '../scenes/conditions.ts';
 import {
   LAST_SHAPES2D,
   LAST_TEXTURES2D,
   type Shapes2dRecipe,
+  shapeConditionOf,
   shapes2dRecipe,
   type Textures2dRecipe,
   textures2dRecipe,
@@ -23,6 +30,7 @@ import {
   type Scene3dRecipe,
   shapes3dRecipe,
 } from '../scenes/recipe3d.ts';
+import { parseBankSource } from './bank-stage.ts';
 import { GENERATE_OPTIONS, type GenerateValues, SUBSETS, type Subset } from './generate-options.ts';
 import { checkValues } from './options.ts';
 import { MAX_PIXELS } from './photo.ts';
@@ -330,7 +338,7 @@ const MIN_TEXTURES = 24;
  * @throws UsageError for a recipe that cannot be read or does not match its schema.
  */
 export async function configure(flags: GenerateValues): Promise<Configuration> {
-  const { name, values, groups } = await readRecipe(flags.recipe ?? 'last');
+  const { name, values, groups, namesConditions } = await readRecipe(flags.recipe ?? 'last');
   const given: GenerateValues = { ...values, ...flags };
   const shapes = given.shapes ?? 40;
   const textures = given.textures ?? Math.max(MIN_TEXTURES, Math.ceil(shapes / 10));
@@ -370,6 +378,7 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
     maxPixels: given['max-pixels'] ?? MAX_PIXELS,
     shardSamples: given['shard-samples'] ?? 1000,
     ...groups,
+    shapes2d: namesConditions ? groups.shapes2d : ofSources(groups.shapes2d, shapeSources(given)),
     silhouettes: {
       ...groups.silhouettes,
       ...Object.fromEntries(
@@ -382,14 +391,33 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
 /** Values of the group `silhouettes` that may also stand on the command line, or at the top of a recipe. */
 const SILHOUETTE_FLAGS = ['polarity', 'margin', 'max-side', 'whole-class', 'all-instances', 'polygons'] as const;
 
+/** Where the shapes come from that are asked for. */
+function shapeSources(given: GenerateValues): ShapeSource[] {
+  const bank = given['shape-bank'];
+  const sources: ShapeSource[] = [bank === undefined ? 'natural' : parseBankSource(bank).kind];
+  if (given.semantic !== undefined) sources.push('semantic');
+  if (given.projections) sources.push('projection');
+  return [...new Set(sources)];
+}
+
+/** The recipe with each of its conditions for shapes of every source. */
+function ofSources(recipe: Shapes2dRecipe, sources: readonly ShapeSource[]): Shapes2dRecipe {
+  const conditions = sources.flatMap(source =>
+    recipe.conditions.map(condition => shapeConditionName({ ...shapeConditionOf(condition), source })),
+  );
+  return { ...recipe, conditions: conditions as ShapeConditionName[] };
+}
+
 interface Recipe {
   readonly name: string;
   readonly values: GenerateValues;
   readonly groups: typeof LAST;
+  /** Whether it says under which conditions shapes2d images are drawn; else they follow from where shapes come from. */
+  readonly namesConditions: boolean;
 }
 
 async function readRecipe(recipe: string): Promise<Recipe> {
-  if (recipe === 'last') return { name: 'last', values: {}, groups: LAST };
+  if (recipe === 'last') return { name: 'last', values: {}, groups: LAST, namesConditions: false };
   const text = await readFile(recipe, 'utf8').catch(() => {
     throw new UsageError(`--recipe: expected "last" or a readable YAML or JSON file, got "${recipe}"`);
   });
@@ -426,7 +454,12 @@ function checkRecipe(content: Record<string, unknown>): Omit<Recipe, 'name'> {
       throw new UsageError(`unknown name "${name}"${didYouMean(name, names)}`);
     }
   }
-  return { values: checkValues(RECIPE_OPTIONS, top, ''), groups: groups as typeof LAST };
+  const { shapes2d } = content;
+  return {
+    values: checkValues(RECIPE_OPTIONS, top, ''),
+    groups: groups as typeof LAST,
+    namesConditions: isMapping(shapes2d) && 'conditions' in shapes2d,
+  };
 }
 
 /** Lays the values of one group over the defaults and checks the whole. Names are written with hyphens. */

@@ -2,17 +2,16 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { availableParallelism, platform, release, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
-import { shapeConditionOf } from '../scenes/recipe.ts';
-import { type Bank, bankShardName, finalizeBank, openBank } from './bank.ts';
+import { type Bank, bankShardName, finalizeBank, joinBanks, openBank } from './bank.ts';
 import type { BankKind } from './bank-kinds.ts';
-import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
 import { Drawing, type DrawingSettings } from './drawing.ts';
 import type { Subset } from './generate-options.ts';
-import { finishedBankFolder, Inputs } from './inputs.ts';
+import { foreignBankFolders, Inputs } from './inputs.ts';
 import type { Progress } from './progress.ts';
 import { RunFolder, type RunRecord } from './run-folder.ts';
 import { runShards } from './run-shards.ts';
+import { shapeGivers } from './shape-banks.ts';
 import { type BankItem, readSidecar, type Sidecar } from './shard-writer.ts';
 import type { Banks, Estimate, PlanContext, Stage } from './stage.ts';
 import type { StageName } from './stage-names.ts';
@@ -56,40 +55,36 @@ export interface PlannedStage {
   readonly estimate: Estimate;
 }
 
-/** What shapes are found for, and what meshes, materials and panoramas are prepared for. */
+/** What textures are found for, and what meshes, materials and panoramas are prepared for. */
 const SUBSETS_2D: ReadonlySet<Subset> = new Set<Subset>(['shapes2d', 'textures2d']);
 const SUBSETS_3D: ReadonlySet<Subset> = new Set<Subset>(['shapes3d', 'materials3d']);
 
-/** The stages a configuration needs, in order. A bank that is another run's needs none. */
+/**
+ * The stages a configuration needs, in order. A bank that is another run's needs none, and one that nothing draws from is left
+ * out. @throws UsageError when conditions name shapes that nothing gives.
+ */
 export async function stagesOf(configuration: Configuration): Promise<StageName[]> {
-  const bankStage = async (source: string | null, extract: StageName, load: StageName): Promise<StageName[]> =>
-    source === null ? [extract] : (await finishedBankFolder(source)) ? [] : [load];
-  await refuseOtherShapes(configuration);
-  const wants3d = configuration.subsets.some(subset => SUBSETS_3D.has(subset));
-  const wants2d = configuration.subsets.some(subset => SUBSETS_2D.has(subset));
-  const projects = wants2d && configuration.projections > 0;
+  const bankStage = async (
+    kind: BankKind,
+    source: string | null,
+    extract: StageName,
+    load: StageName,
+  ): Promise<StageName[]> =>
+    source === null ? [extract] : (await foreignBankFolders(configuration, kind)).size > 0 ? [] : [load];
+  const { textureBank, materialBank, subsets } = configuration;
+  const wants3d = subsets.some(subset => SUBSETS_3D.has(subset));
+  const wants2d = subsets.some(subset => SUBSETS_2D.has(subset));
+  const shapes = (await shapeGivers(configuration)).flatMap(({ stage, drawn }) => (stage && drawn ? [stage] : []));
+  const projects = shapes.includes('project-shapes');
   return [
-    ...(wants2d ? await bankStage(configuration.shapeBank, 'extract-shapes', 'import-shapes') : []),
-    ...(wants2d && configuration.semantic.length > 0 ? (['outline-shapes'] as const) : []),
-    ...(wants2d || wants3d ? await bankStage(configuration.textureBank, 'extract-textures', 'import-textures') : []),
-    ...(wants3d ? await bankStage(configuration.materialBank, 'make-materials', 'import-materials') : []),
+    ...shapes.filter(stage => stage !== 'project-shapes'),
+    ...(wants2d || wants3d ? await bankStage('textures', textureBank, 'extract-textures', 'import-textures') : []),
+    ...(wants3d ? await bankStage('materials', materialBank, 'make-materials', 'import-materials') : []),
     ...(wants3d || projects ? (['prepare-meshes'] as const) : []),
     ...(wants3d ? (['prepare-environments'] as const) : []),
     ...(projects ? (['project-shapes'] as const) : []),
-    ...configuration.subsets,
+    ...subsets,
   ];
-}
-
-/** Refuses conditions on shapes that the bank to be made will not hold; another run's bank tells when it is read. */
-async function refuseOtherShapes({ subsets, shapes2dImages, shapes2d, shapeBank }: Configuration): Promise<void> {
-  if (!subsets.includes('shapes2d') || shapes2dImages === 0) return;
-  if (shapeBank !== null && (await finishedBankFolder(shapeBank))) return;
-  const { source } = shapeConditionOf(shapes2d.conditions[0]!);
-  const kind = shapeBank === null ? 'natural' : parseBankSource(shapeBank).kind;
-  if (kind === source) return;
-  throw new UsageError(
-    `shapes2d.conditions ask for ${source} shapes, the shape bank has ${kind} ones: give --shape-bank ${source}:DIR`,
-  );
 }
 
 /** Makes what is missing of a run. @throws UsageError, or the environment's error; the run folder stays resumable. */
@@ -105,6 +100,11 @@ export async function generate(
   await folder.refuseUnwritable();
   const inputs = new Inputs(configuration, folder, folder.path, progress, signal);
   const names = await stagesOf(configuration);
+  for (const { stage, sources, drawn } of await shapeGivers(configuration)) {
+    if (stage && stage !== 'extract-shapes' && !drawn) {
+      progress.warn(`${stage} is left out: no condition of a 2D subset names ${sources.join(' or ')} shapes`);
+    }
+  }
   const drawing = new Drawing(settings.drawing, folder, progress, signal);
   const wanted = names.filter(name => !settings.stages || settings.stages.includes(name)).map(name => STAGES[name]);
   const before = await folder.record();
@@ -168,6 +168,8 @@ class Run {
   readonly #drawing: Drawing;
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
+  /** The banks that stages of this process finished, and those that stages read: of shapes, all that are drawn in one. */
+  readonly #made = new Map<BankKind, Bank>();
   readonly #banks: { -readonly [K in keyof Banks]: Banks[K] } = {};
 
   constructor(
@@ -199,7 +201,7 @@ class Run {
   }
 
   async stage(stage: Stage): Promise<void> {
-    for (const kind of stage.reads) this.#banks[kind] ??= await this.#finishedBank(kind, stage);
+    for (const kind of stage.reads) this.#banks[kind] ??= await this.#bankFor(kind, stage);
     const context = this.#context();
     const limit = stage.fills ? stage.asked!(this.#configuration) : null;
     const expected = limit ?? (await stage.estimate(context)).samples;
@@ -225,7 +227,7 @@ class Run {
     }).finally(() => this.#progress.end());
     if (stage.fills) {
       const bank = await this.#finalize(stage, stage.fills);
-      if (bank) this.#banks[stage.fills] = bank;
+      if (bank) this.#made.set(stage.fills, bank);
     }
     this.outcomes.push({
       stage,
@@ -249,9 +251,19 @@ class Run {
     };
   }
 
-  /** The bank that a scene stage reads. @throws UsageError when it is not finished. */
+  /** The bank that a stage reads. @throws UsageError when it is not finished. */
+  async #bankFor(kind: BankKind, reader: Stage): Promise<Bank> {
+    if (kind !== 'shapes') return this.#finishedBank(kind, reader);
+    const banks: Bank[] = [];
+    for (const giver of await shapeGivers(this.#configuration)) {
+      if (giver.drawn) banks.push(await this.#finishedBank(giver.kind, reader));
+    }
+    return joinBanks('shapes', banks);
+  }
+
   async #finishedBank(kind: BankKind, reader: Stage): Promise<Bank> {
-    const bank = (await this.#inputs.foreignBank(kind)) ?? (await openBank(this.#folder.bank(kind)));
+    const bank =
+      this.#made.get(kind) ?? (await this.#inputs.foreignBank(kind)) ?? (await openBank(this.#folder.bank(kind)));
     if (bank) return bank;
     throw new UsageError(`${reader.name} reads the ${kind} bank, which is not finished: run its stage first`);
   }

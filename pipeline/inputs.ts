@@ -83,8 +83,7 @@ export class Inputs {
 
   /** A bank of another run, when that is what the option names. */
   async foreignBank(kind: BankKind): Promise<Bank | undefined> {
-    const value = givenBank(this.#configuration, kind);
-    const folder = value === null ? undefined : await finishedBankFolder(value, kind);
+    const folder = (await foreignBankFolders(this.#configuration, kind)).get(kind);
     return folder === undefined ? undefined : openBank(folder);
   }
 
@@ -171,16 +170,6 @@ function interruptible(source: Source, signal: AbortSignal | undefined): Source 
   };
 }
 
-/** What `--shape-bank`, `--texture-bank` or `--material-bank` names; null where it is not given. */
-function givenBank({ shapeBank, textureBank, materialBank }: Configuration, kind: BankKind): string | null {
-  const given: Partial<Record<BankKind, string | null>> = {
-    shapes: shapeBank,
-    textures: textureBank,
-    materials: materialBank,
-  };
-  return given[kind] ?? null;
-}
-
 /** The lists that stages read. */
 function indexesOf(stages: readonly StageName[]): IndexName[] {
   const lists: Partial<Record<StageName, IndexName>> = {
@@ -197,15 +186,38 @@ function indexesOf(stages: readonly StageName[]): IndexName[] {
   return [...new Set(stages.flatMap(stage => lists[stage] ?? []))];
 }
 
-/** Folder of a finished bank that a bank option names: a run, or the bank's own folder; undefined for other folders. */
-export async function finishedBankFolder(value: string, kind?: BankKind): Promise<string | undefined> {
+/**
+ * The finished banks that a kind's option names: those of another run, or the one bank whose folder it names, which is used
+ * as the option's first kind; none for other folders, and where the option is not given. Of shapes a run gives all sources,
+ * but for those that are made anew.
+ * @throws UsageError for a run without any of them.
+ */
+export async function foreignBankFolders(configuration: Configuration, kind: BankKind): Promise<Map<BankKind, string>> {
+  const { shapeBank, textureBank, materialBank, semantic, projections } = configuration;
+  const options: readonly (readonly [value: string | null, kinds: readonly BankKind[]])[] = [
+    [
+      shapeBank,
+      [
+        'shapes',
+        ...(semantic.length > 0 ? [] : (['semantic-shapes'] as const)),
+        ...(projections > 0 ? [] : (['projected-shapes'] as const)),
+      ],
+    ],
+    [textureBank, ['textures']],
+    [materialBank, ['materials']],
+  ];
+  const [value, kinds] = options.find(option => option[1].includes(kind)) ?? [null, []];
+  const found = new Map<BankKind, string>();
+  if (value === null) return found;
   const { path } = parseBankSource(value);
-  const kinds = kind ? [kind] : BANK_KINDS;
-  for (const folder of [path, ...kinds.map(k => join(path, 'banks', k))]) {
-    if (await stat(join(folder, 'index.bin')).catch(() => undefined)) return resolve(folder);
+  const isThere = async (file: string) => (await stat(file).catch(() => undefined)) !== undefined;
+  if (await isThere(join(path, 'index.bin'))) return found.set(kinds[0]!, resolve(path));
+  for (const kind of kinds) {
+    const folder = join(path, 'banks', kind);
+    if (await isThere(join(folder, 'index.bin'))) found.set(kind, resolve(folder));
   }
-  if (await stat(join(path, 'run.json')).catch(() => undefined)) {
+  if (found.size === 0 && (await isThere(join(path, 'run.json')))) {
     throw new UsageError(`${path} is a run whose bank is not finished: continue it first`);
   }
-  return undefined;
+  return found;
 }

@@ -70,7 +70,7 @@ export async function readMaps(
   i: number,
 ): Promise<{ files: Readonly<Partial<Record<MapField, Uint8Array>>>; label: MaterialLabel }> {
   const { image, label } = await readItem(bank, i);
-  const entries = decodeTar(image, `${bank.folder}: material ${i}`);
+  const entries = decodeTar(image, `${bank.parts[0]!.folder}: material ${i}`);
   const files = entries.map(({ name, data }) => [name.slice(name.indexOf('.') + 1), data] as const);
   return {
     files: Object.fromEntries(files.filter(([field]) => field !== 'json')),

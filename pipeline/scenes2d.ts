@@ -2,12 +2,13 @@ import type { Mask } from '../extractors/image.ts';
 import { type Canvases, composite, newCanvases, paintPixels } from '../renderers/composite.ts';
 import { coverageFacts, renderCoverage } from '../renderers/coverage.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
+import type { ShapeSource } from '../scenes/conditions.ts';
 import type { ItemSize, Paint, Scene2d } from '../scenes/scene2d.ts';
-import { type Bank, itemSize, readItem, sameSource } from './bank.ts';
+import { type Bank, itemSize, itemsOf, readItem, sameSource } from './bank.ts';
 import { decodeCrop, decodeMask, encodeGrey, encodeJpeg } from './bank-images.ts';
 import { DamagedFile, type Fault, InputFault } from './faults.ts';
 import { sampleFileNames, sampleFiles, sampleKey } from './image-sample.ts';
-import { type InstancePlan, pickInWindow } from './instances.ts';
+import { type InstancePlan, pickInWindow, windowStart } from './instances.ts';
 import { encodeLabel, type Sample2dLabel, type ShapeLabel, sample2dLabelSchema, type TextureLabel } from './labels.ts';
 import type { Split } from './splits.ts';
 import type { TaskResult } from './stage.ts';
@@ -16,8 +17,8 @@ import { encodeTar, type TarFile } from './tar.ts';
 /** One instance of a 2D subset, as a worker gets it. */
 export interface Task2d extends InstancePlan {
   readonly split: Split;
-  /** Where the shard's windows start in the split's items of each bank. */
-  readonly windows: { readonly shapes: number; readonly textures: number };
+  /** Number of the shard within the subset: decides which windows of the banks its images draw from. */
+  readonly shard: number;
 }
 
 /** What differs between the 2D subsets: which bank an instance comes from, and how a scene is drawn. */
@@ -26,10 +27,13 @@ export interface Subset2d {
   readonly seed: number;
   readonly quality: number;
   readonly instanceBank: keyof Banks2d;
-  /** Whether some condition has one shape for all images of an instance. */
-  readonly sharesShape: boolean;
-  /** Draws one image. Textures and shapes are drawn through `draw`, so that what a scene names can be found again. */
-  sample(random: Rng, instance: ItemSize, draw: Draw): { scene: Scene2d; condition: string };
+  /** The sources (undefined: any) of which an instance draws a shape that all its images may share. */
+  readonly sharedShapes: readonly (ShapeSource | undefined)[];
+  /**
+   * Draws one image. Textures and shapes are drawn through `draw`, so that what a scene names can be found again.
+   * @param item number of the instance's bank item.
+   */
+  sample(random: Rng, item: number, draw: Draw): { scene: Scene2d; condition: string };
 }
 
 /** The banks that 2D scenes draw from. */
@@ -40,9 +44,10 @@ export interface Banks2d {
 
 /** Draws from the banks: window of the shard, split of the instance. */
 export interface Draw {
-  shape(random: Rng): ItemSize;
-  /** The shape that all images of the instance share. */
-  sharedShape(): ItemSize;
+  /** A shape of a source; of any when left out. */
+  shape(random: Rng, source?: ShapeSource): ItemSize;
+  /** The shape of that source that all images of the instance share. */
+  sharedShape(source?: ShapeSource): ItemSize;
   /** A texture of another photo than the one given. */
   texture(random: Rng, not?: string): ItemSize;
 }
@@ -55,7 +60,8 @@ export async function renderInstance(task: Task2d, kind: Subset2d, banks: Banks2
   const faults: Fault[] = [];
   const instance = await firstUsable(task.items, banks[kind.instanceBank], kind.instanceBank, faults);
   if (!instance) return { bytes: new Uint8Array(0), samples: 0, faults, counts: { 'instances-lost': 1 } };
-  const shared = kind.sharesShape ? await drawSharedShape(task, kind, banks, faults) : undefined;
+  const shared: Instance['shared'] = new Map();
+  for (const source of kind.sharedShapes) shared.set(source, await drawSharedShape(task, kind, banks, source, faults));
   const canvas = spareCanvases.pop() ?? new Canvas();
   const files: TarFile[] = [];
   for (let variation = 0; variation < task.variations; variation++) {
@@ -79,19 +85,32 @@ async function firstUsable(items: Iterable<number>, bank: Bank, kind: keyof Bank
 }
 
 /** The shape that all images of an instance share, where the condition says so. */
-async function drawSharedShape(task: Task2d, kind: Subset2d, banks: Banks2d, faults: Fault[]): Promise<number> {
-  const name = `${task.number}/shape`;
+async function drawSharedShape(
+  task: Task2d,
+  kind: Subset2d,
+  banks: Banks2d,
+  source: ShapeSource | undefined,
+  faults: Fault[],
+): Promise<number> {
+  const name = [task.number, 'shape', ...(source ? [source] : [])].join('/');
   const draws = Array.from({ length: MAX_ATTEMPTS }, (_, attempt) =>
-    pickItem(rng(kind.seed, kind.subset, name, attempt), task, banks.shapes),
+    pickItem(rng(kind.seed, kind.subset, name, attempt), task, kind, banks.shapes, source),
   );
   const usable = await firstUsable(draws, banks.shapes, 'shapes', faults);
   if (!usable) throw damaged(name);
   return usable.item;
 }
 
-/** An item of the shard's window, in the instance's split. */
-function pickItem(random: Rng, task: Task2d, bank: Bank): number {
-  return pickInWindow(random, bank.bySplit[task.split], task.windows[bank.kind as keyof Banks2d]);
+/** An item of the shard's window, in the instance's split. @param source of shapes: the window is one of that source. */
+function pickItem(
+  random: Rng,
+  { split, shard }: Task2d,
+  { seed, subset }: Pick<Subset2d, 'seed' | 'subset'>,
+  bank: Bank,
+  source?: ShapeSource,
+): number {
+  const items = itemsOf(bank, split, source);
+  return pickInWindow(random, items, windowStart(seed, subset, shard, source ?? bank.kind, items.length));
 }
 
 function damaged(name: string): Error {
@@ -103,8 +122,8 @@ interface Instance {
   readonly item: number;
   /** The shape, where it is the instance. */
   readonly mask: Mask | undefined;
-  /** The shape that all images share, where the condition says so. */
-  readonly shared: number | undefined;
+  /** The shapes that all images share, where the condition says so, by the source they were drawn from. */
+  readonly shared: Map<ShapeSource | undefined, number>;
   readonly canvas: Canvas;
 }
 
@@ -140,7 +159,7 @@ async function renderVariation(
   const self = itemSize(banks[kind.instanceBank], instance.item);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const drawn = new DrawnItems(task, kind, banks, instance);
-    const { scene, condition } = kind.sample(rng(kind.seed, kind.subset, name, attempt), self, drawn);
+    const { scene, condition } = kind.sample(rng(kind.seed, kind.subset, name, attempt), instance.item, drawn);
     try {
       const rendered = await renderScene(scene, kind.quality, drawn, instance);
       const label = encodeLabel(sample2dLabelSchema, {
@@ -193,12 +212,14 @@ async function renderScene(scene: Scene2d, quality: number, drawn: DrawnItems, {
 /** Draws bank items for one image and remembers them by id. */
 class DrawnItems implements Draw {
   readonly #task: Task2d;
+  readonly #kind: Subset2d;
   readonly #banks: Banks2d;
-  readonly #shared: number | undefined;
+  readonly #shared: Instance['shared'];
   readonly #found = new Map<string, { bank: Bank; item: number }>();
 
-  constructor(task: Task2d, kind: Subset2d, banks: Banks2d, instance: { item: number; shared: number | undefined }) {
+  constructor(task: Task2d, kind: Subset2d, banks: Banks2d, instance: Pick<Instance, 'item' | 'shared'>) {
     this.#task = task;
+    this.#kind = kind;
     this.#banks = banks;
     this.#shared = instance.shared;
     this.#remember(banks[kind.instanceBank], instance.item);
@@ -208,17 +229,18 @@ class DrawnItems implements Draw {
     return this.#found.get(id)!;
   }
 
-  shape(random: Rng): ItemSize {
-    return this.#remember(this.#banks.shapes, pickItem(random, this.#task, this.#banks.shapes));
+  shape(random: Rng, source?: ShapeSource): ItemSize {
+    const { shapes } = this.#banks;
+    return this.#remember(shapes, pickItem(random, this.#task, this.#kind, shapes, source));
   }
 
-  sharedShape(): ItemSize {
-    return this.#remember(this.#banks.shapes, this.#shared!);
+  sharedShape(source?: ShapeSource): ItemSize {
+    return this.#remember(this.#banks.shapes, this.#shared.get(source)!);
   }
 
   texture(random: Rng, not?: string): ItemSize {
     const { textures } = this.#banks;
-    const item = pickItem(random, this.#task, textures);
+    const item = pickItem(random, this.#task, this.#kind, textures);
     if (not === undefined) return this.#remember(textures, item);
     return this.#remember(textures, this.#ofAnotherPhoto(item, this.find(not).item));
   }

@@ -185,7 +185,7 @@ const readMeshes = new Map<string, Promise<StoredMesh>>();
 const MAX_READ_MESHES = 8;
 
 function readMesh(bank: Bank, item: number): Promise<StoredMesh> {
-  const key = `${bank.folder}/${item}`;
+  const key = `${bank.parts[0]!.folder}/${item}`;
   let mesh = readMeshes.get(key);
   if (!mesh) {
     if (readMeshes.size >= MAX_READ_MESHES) readMeshes.delete(readMeshes.keys().next().value!);

@@ -1,5 +1,6 @@
-import { type Bank, sameSource } from './bank.ts';
-import { type InstanceShard, planInstances, windowStart } from './instances.ts';
+import type { ShapeSource } from '../scenes/conditions.ts';
+import { type Bank, sameSource, shapeSourceOf, sourcesIn } from './bank.ts';
+import { planInstances } from './instances.ts';
 import type { Task2d } from './scenes2d.ts';
 import { SPLITS, type Split } from './splits.ts';
 import type { PlanContext, ShardPlan } from './stage.ts';
@@ -9,29 +10,25 @@ export interface Subset2dPlan {
   readonly subset: 'shapes2d' | 'textures2d';
   readonly images: number;
   readonly variations: number;
-  /** Bank items that may be instances; all of the bank when left out. */
-  readonly isInstance?: (item: number) => boolean;
   readonly instanceBank: 'shapes' | 'textures';
+  /** The sources of shapes that its conditions name; undefined is one that takes any. */
+  readonly sources: ReadonlySet<ShapeSource | undefined>;
   /** Textures that an image may show, each of another photo: only splits that have so many can take part. */
   readonly texturesShown: 0 | 1 | 2;
 }
 
-/** Shards of a 2D subset, with the seeded windows their images draw from. */
+/** Shards of a 2D subset. */
 export function* plan2d(context: PlanContext, wanted: Subset2dPlan): Generator<ShardPlan<Task2d>> {
   const { configuration, banks } = context;
   const { seed, shardSamples } = configuration;
   const shapes = banks.shapes!;
   const textures = banks.textures!;
   const items = usableItems(context, wanted, shapes, textures);
-  for (const planned of planInstances(wanted.subset, wanted.images, wanted.variations, shardSamples, seed, items)) {
-    const start = (bank: Bank) =>
-      windowStart(seed, wanted.subset, planned.shard, bank.kind, bank.bySplit[planned.split].length);
-    yield shardOf(planned, { shapes: start(shapes), textures: start(textures) });
+  const { subset, images, variations } = wanted;
+  for (const planned of planInstances(subset, images, variations, shardSamples, seed, items)) {
+    const { shard, path, split, instances } = planned;
+    yield { shard, path, tasks: instances.map(instance => ({ ...instance, split, shard })) };
   }
-}
-
-function shardOf({ shard, path, split, instances }: InstanceShard, windows: Task2d['windows']): ShardPlan<Task2d> {
-  return { shard, path, tasks: instances.map(instance => ({ ...instance, split, windows })) };
 }
 
 /** The items of each split that may be instances; none in a split that lacks what its images would show. */
@@ -41,25 +38,28 @@ function usableItems(
   shapes: Bank,
   textures: Bank,
 ): Record<Split, number[]> {
+  const { subset, instanceBank, sources, texturesShown } = wanted;
   const usable: Record<Split, number[]> = { train: [], val: [], test: [] };
-  const bank = wanted.instanceBank === 'shapes' ? shapes : textures;
+  const isShown = (shape: number) => sources.has(undefined) || sources.has(shapeSourceOf(shapes, shape));
   for (const split of SPLITS) {
-    const own = [...bank.bySplit[split]].filter(wanted.isInstance ?? (() => true));
+    const shown = [...shapes.bySplit[split]].filter(isShown);
+    const own = instanceBank === 'shapes' ? shown : [...textures.bySplit[split]];
     const lack =
-      shapes.bySplit[split].length === 0
+      shown.length === 0
         ? 'shapes'
-        : wanted.texturesShown > 0 && textures.bySplit[split].length === 0
+        : texturesShown > 0 && textures.bySplit[split].length === 0
           ? 'textures'
-          : wanted.texturesShown === 2 && !hasTwoSources(textures, split)
+          : texturesShown === 2 && !hasTwoSources(textures, split)
             ? 'textures of two photos'
             : undefined;
     if (!lack) usable[split] = own;
-    else if (own.length > 0) context.warn(`${wanted.subset}: split ${split} has no ${lack}, so it gets no images`);
+    else if (own.length > 0) context.warn(`${subset}: split ${split} has no ${lack}, so it gets no images`);
   }
-  if (!wanted.isInstance || SPLITS.some(split => [...bank.bySplit[split]].some(wanted.isInstance!))) return usable;
-  context.warn(
-    `${wanted.subset}: the shape bank holds no shape of the kind that the conditions name, so there are no images`,
-  );
+  const there = sourcesIn(shapes);
+  for (const source of sources) {
+    if (source === undefined || there.includes(source)) continue;
+    context.warn(`${subset}: conditions name ${source} shapes, of which the shape bank holds none`);
+  }
   return usable;
 }
 

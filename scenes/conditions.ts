@@ -21,40 +21,64 @@ export const shapeConditionSchema = z
 export type ShapeCondition = z.infer<typeof shapeConditionSchema>;
 
 export const textureConditionSchema = z.strictObject({
+  source: z.enum(SHAPE_SOURCES).optional(),
   background: z.enum(PAINTS),
   shape: z.enum(['different', 'same']),
 });
-/** One column of LAS&T's Table 3: `shape` says whether the images of a texture instance share one shape. */
+/**
+ * One column of LAS&T's Table 3: `shape` says whether the images of a texture instance share one shape, `source` (ours)
+ * where the shapes come from; any when left out.
+ */
 export type TextureCondition = z.infer<typeof textureConditionSchema>;
 
-function shapeCondition(
-  source: ShapeSource,
-  background: ShapeCondition['background'],
-  shape: ShapeCondition['shape'],
-  rotated: boolean,
-): ShapeCondition {
-  return { source, background, shape, rotated };
-}
+/** What paints are called in names of conditions. */
+const WORDS = { texture: 'textured', colour: 'coloured', black: 'black', white: 'white' } as const;
 
-/** LAS&T, Table 1. Names read source, background, shape, rotation. */
-export const SHAPE_CONDITIONS = {
-  'natural-coloured-coloured-rotated': shapeCondition('natural', 'colour', 'colour', true),
-  'semantic-coloured-coloured-rotated': shapeCondition('semantic', 'colour', 'colour', true),
-  'natural-textured-textured-rotated': shapeCondition('natural', 'texture', 'texture', true),
-  'semantic-textured-textured-rotated': shapeCondition('semantic', 'texture', 'texture', true),
-  'natural-coloured-coloured-unrotated': shapeCondition('natural', 'colour', 'colour', false),
-  'natural-black-white-rotated': shapeCondition('natural', 'black', 'white', true),
-  'natural-black-white-unrotated': shapeCondition('natural', 'black', 'white', false),
-  'natural-textured-black-unrotated': shapeCondition('natural', 'texture', 'black', false),
-  'natural-textured-textured-unrotated': shapeCondition('natural', 'texture', 'texture', false),
-} as const satisfies Record<string, ShapeCondition>;
-export type ShapeConditionName = keyof typeof SHAPE_CONDITIONS;
+/** The columns of LAS&T's Table 1 but for the source of the shapes. Names read background, shape, rotation. */
+const SHAPE_COLUMNS = {
+  'coloured-coloured-rotated': { background: 'colour', shape: 'colour', rotated: true },
+  'textured-textured-rotated': { background: 'texture', shape: 'texture', rotated: true },
+  'coloured-coloured-unrotated': { background: 'colour', shape: 'colour', rotated: false },
+  'black-white-rotated': { background: 'black', shape: 'white', rotated: true },
+  'black-white-unrotated': { background: 'black', shape: 'white', rotated: false },
+  'textured-black-unrotated': { background: 'texture', shape: 'black', rotated: false },
+  'textured-textured-unrotated': { background: 'texture', shape: 'texture', rotated: false },
+} as const satisfies Record<string, Omit<ShapeCondition, 'source'>>;
+export type ShapeConditionName = `${ShapeSource}-${keyof typeof SHAPE_COLUMNS}`;
 
-/** LAS&T, Table 3. Names read background, then whether the shape differs between the images of an instance. */
-export const TEXTURE_CONDITIONS = {
+/** LAS&T's Table 1, each column for shapes of every source (the paper has nine of these). Names begin with the source. */
+export const SHAPE_CONDITIONS = ofEverySource(SHAPE_COLUMNS) as Record<ShapeConditionName, ShapeCondition>;
+
+/** LAS&T's Table 3. Names read background, then whether the shape differs between the images of an instance. */
+const TEXTURE_COLUMNS = {
   'textured-different': { background: 'texture', shape: 'different' },
   'textured-same': { background: 'texture', shape: 'same' },
   'black-different': { background: 'black', shape: 'different' },
   'black-same': { background: 'black', shape: 'same' },
 } as const satisfies Record<string, TextureCondition>;
-export type TextureConditionName = keyof typeof TEXTURE_CONDITIONS;
+type TextureColumnName = keyof typeof TEXTURE_COLUMNS;
+export type TextureConditionName = TextureColumnName | `${ShapeSource}-${TextureColumnName}`;
+
+/** LAS&T's Table 3, with shapes of any source, and of each; those names begin with it. */
+export const TEXTURE_CONDITIONS = { ...TEXTURE_COLUMNS, ...ofEverySource(TEXTURE_COLUMNS) } as Record<
+  TextureConditionName,
+  TextureCondition
+>;
+
+function ofEverySource<Column extends object>(columns: Readonly<Record<string, Column>>) {
+  return Object.fromEntries(
+    SHAPE_SOURCES.flatMap(source =>
+      Object.entries(columns).map(([name, column]) => [`${source}-${name}`, { source, ...column }]),
+    ),
+  );
+}
+
+/** What a condition is called, also one that no table has. */
+export function shapeConditionName({ source, background, shape, rotated }: ShapeCondition): string {
+  return [source, WORDS[background], WORDS[shape], rotated ? 'rotated' : 'unrotated'].join('-');
+}
+
+/** What a condition is called, likewise. */
+export function textureConditionName({ source, background, shape }: TextureCondition): string {
+  return [...(source ? [source] : []), WORDS[background], shape].join('-');
+}

@@ -33,10 +33,9 @@ export const shapes2dRecipe = z.strictObject({
       }),
     )
     .min(1)
-    .describe('one is drawn for each image: a name of Table 1, or {source, background, shape, rotated}')
-    .refine(list => new Set(list.map(c => shapeConditionOf(c).source)).size === 1, {
-      message: 'expected conditions of one shape source: an instance has a single source',
-    }),
+    .describe(
+      'for each image one of its shape’s source is drawn: a name of Table 1, or {source, background, shape, rotated}',
+    ),
   longSide: range(0.01, 1).describe("range of the shape's longer side before rotation, share of the image's side"),
 });
 export type Shapes2dRecipe = z.infer<typeof shapes2dRecipe>;
@@ -47,11 +46,13 @@ export const textures2dRecipe = z.strictObject({
   conditions: z
     .array(
       z.union([z.enum(keys(TEXTURE_CONDITIONS)), textureConditionSchema], {
-        error: 'expected a name of Table 3 or {background, shape}',
+        error: 'expected a name of Table 3 or {source, background, shape}',
       }),
     )
     .min(1)
-    .describe('one is drawn for each image: a name of Table 3, or {background, shape}'),
+    .describe(
+      'one is drawn for each image: a name of Table 3, or {source, background, shape}, where source may be left out',
+    ),
 });
 export type Textures2dRecipe = z.infer<typeof textures2dRecipe>;
 

@@ -1,7 +1,8 @@
 import { pick } from '../../sampling/distributions.ts';
+import { shapeConditionName } from '../../scenes/conditions.ts';
 import { shapeConditionOf } from '../../scenes/recipe.ts';
 import { sampleShapeScene } from '../../scenes/shape-scene.ts';
-import { shapeSourceOf } from '../bank.ts';
+import { itemSize, shapeSourceOf } from '../bank.ts';
 import { estimateImages } from '../instances.ts';
 import { renderInstance, type Task2d } from '../scenes2d.ts';
 import type { Stage } from '../stage.ts';
@@ -21,13 +22,12 @@ export const shapes2d: Stage<Task2d> = {
   async *plan(context) {
     const { shapes2dImages, shapes2d: recipe } = context.configuration;
     const conditions = recipe.conditions.map(shapeConditionOf);
-    const { source } = conditions[0]!;
     yield* plan2d(context, {
       subset: 'shapes2d',
       images: shapes2dImages,
       variations: recipe.variations,
       instanceBank: 'shapes',
-      isInstance: item => shapeSourceOf(context.banks.shapes!, item) === source,
+      sources: new Set(conditions.map(({ source }) => source)),
       texturesShown: Math.max(
         ...conditions.map(({ background, shape }) => Number(background === 'texture') + Number(shape === 'texture')),
       ) as 0 | 1 | 2,
@@ -35,6 +35,8 @@ export const shapes2d: Stage<Task2d> = {
   },
 
   run(task, { configuration: { seed, shapes2d: recipe }, banks }) {
+    const shapes = banks.shapes!;
+    const conditions = recipe.conditions.map(shapeConditionOf);
     return renderInstance(
       task,
       {
@@ -42,18 +44,20 @@ export const shapes2d: Stage<Task2d> = {
         seed,
         quality: recipe.quality,
         instanceBank: 'shapes',
-        sharesShape: false,
-        sample(random, shape, draw) {
-          const condition = pick(random, recipe.conditions);
-          const values = shapeConditionOf(condition);
-          const scene = sampleShapeScene(random, recipe, values, shape, not => draw.texture(random, not));
-          return { scene, condition: typeof condition === 'string' ? condition : describe(values) };
+        sharedShapes: [],
+        sample(random, item, draw) {
+          const source = shapeSourceOf(shapes, item);
+          const condition = pick(
+            random,
+            conditions.filter(of => of.source === source),
+          );
+          const scene = sampleShapeScene(random, recipe, condition, itemSize(shapes, item), not =>
+            draw.texture(random, not),
+          );
+          return { scene, condition: shapeConditionName(condition) };
         },
       },
-      { shapes: banks.shapes!, textures: banks.textures! },
+      { shapes, textures: banks.textures! },
     );
   },
 };
-
-const describe = ({ source, background, shape, rotated }: ReturnType<typeof shapeConditionOf>) =>
-  `${source}-${background}-${shape}-${rotated ? 'rotated' : 'unrotated'}`;

@@ -1,6 +1,8 @@
 import { pick } from '../../sampling/distributions.ts';
+import { textureConditionName } from '../../scenes/conditions.ts';
 import { textureConditionOf } from '../../scenes/recipe.ts';
 import { sampleTextureScene } from '../../scenes/texture-scene.ts';
+import { itemSize, itemsOf } from '../bank.ts';
 import { estimateImages } from '../instances.ts';
 import { renderInstance, type Task2d } from '../scenes2d.ts';
 import type { Stage } from '../stage.ts';
@@ -19,18 +21,25 @@ export const textures2d: Stage<Task2d> = {
 
   async *plan(context) {
     const { textures2dImages, textures2d: recipe } = context.configuration;
+    const conditions = recipe.conditions.map(textureConditionOf);
     yield* plan2d(context, {
       subset: 'textures2d',
       images: textures2dImages,
       variations: recipe.variations,
       instanceBank: 'textures',
-      texturesShown: recipe.conditions.map(textureConditionOf).some(({ background }) => background === 'texture')
-        ? 2
-        : 1,
+      sources: new Set(conditions.map(({ source }) => source)),
+      texturesShown: conditions.some(({ background }) => background === 'texture') ? 2 : 1,
     });
   },
 
   run(task, { configuration: { seed, textures2d: recipe }, banks }) {
+    const shapes = banks.shapes!;
+    const textures = banks.textures!;
+    // A split may lack shapes of one source; the others take its images.
+    const conditions = recipe.conditions
+      .map(textureConditionOf)
+      .filter(({ source }) => itemsOf(shapes, task.split, source).length > 0);
+    const shared = conditions.filter(({ shape }) => shape === 'same').map(({ source }) => source);
     return renderInstance(
       task,
       {
@@ -38,19 +47,18 @@ export const textures2d: Stage<Task2d> = {
         seed,
         quality: recipe.quality,
         instanceBank: 'textures',
-        sharesShape: recipe.conditions.map(textureConditionOf).some(({ shape }) => shape === 'same'),
-        sample(random, texture, draw) {
-          const condition = pick(random, recipe.conditions);
-          const values = textureConditionOf(condition);
-          const shape = values.shape === 'same' ? draw.sharedShape() : draw.shape(random);
-          const scene = sampleTextureScene(random, recipe, values, texture, shape, not => draw.texture(random, not));
-          return {
-            scene,
-            condition: typeof condition === 'string' ? condition : `${values.background}-${values.shape}`,
-          };
+        sharedShapes: [...new Set(shared)],
+        sample(random, item, draw) {
+          const condition = pick(random, conditions);
+          const { source } = condition;
+          const shape = condition.shape === 'same' ? draw.sharedShape(source) : draw.shape(random, source);
+          const scene = sampleTextureScene(random, recipe, condition, itemSize(textures, item), shape, not =>
+            draw.texture(random, not),
+          );
+          return { scene, condition: textureConditionName(condition) };
         },
       },
-      { shapes: banks.shapes!, textures: banks.textures! },
+      { shapes, textures },
     );
   },
 };

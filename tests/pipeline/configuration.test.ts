@@ -209,19 +209,34 @@ textures2d: { conditions: [black-same], size: 256 }
     },
   );
 
-  it('may have a condition of its own, but not conditions of two sources or an invisible shape', async () => {
+  it('may have conditions of its own and of several sources, but no invisible shape', async () => {
     const own = '{ source: semantic, background: black, shape: colour, rotated: false }';
-    const { shapes2d } = await withRecipe(`shapes2d: { conditions: [${own}, semantic-coloured-coloured-rotated] }`);
+    const { shapes2d } = await withRecipe(`shapes2d: { conditions: [${own}, natural-coloured-coloured-rotated] }`);
     expect(shapes2d.conditions).toEqual([
       { source: 'semantic', background: 'black', shape: 'colour', rotated: false },
-      'semantic-coloured-coloured-rotated',
+      'natural-coloured-coloured-rotated',
     ]);
-    expect(await complaint(`shapes2d: { conditions: [${own}, natural-black-white-rotated] }`)).toContain(
-      'shapes2d.conditions: expected conditions of one shape source: an instance has a single source',
-    );
     expect(await complaint(`shapes2d: { conditions: [${own.replace('colour', 'black')}] }`)).toContain(
       'shapes2d.conditions.0: expected a shape that differs from its background',
     );
+  });
+
+  it('that names no conditions has those of “last” for shapes of every source that is given', async () => {
+    const semantic = ['coco:/data/coco'];
+    const of = (source: string) => `${source}-textured-textured-rotated`;
+    const conditions = async (...[content, flags]: Parameters<typeof withRecipe>) =>
+      (await withRecipe(content, flags)).shapes2d.conditions;
+    const own = 'shapes2d: { variations: 3 }';
+    expect(await conditions(own)).toEqual([of('natural')]);
+    expect(await conditions(own, { semantic })).toEqual([of('natural'), of('semantic')]);
+    expect(await conditions(own, { projections: 0 })).toEqual([of('natural')]);
+    expect(await conditions(own, { semantic, projections: 9 })).toEqual(['natural', 'semantic', 'projection'].map(of));
+    expect(await conditions(own, { 'shape-bank': 'semantic:/data', projections: 9 })).toEqual(
+      ['semantic', 'projection'].map(of),
+    );
+    expect(await conditions('shapes2d: { conditions: [natural-black-white-rotated] }', { semantic })).toEqual([
+      'natural-black-white-rotated',
+    ]);
   });
 
   it('with a misspelt condition is refused', async () => {

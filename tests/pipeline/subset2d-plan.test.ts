@@ -9,6 +9,7 @@ import type { BankItem } from '../../pipeline/shard-writer.ts';
 import type { Split } from '../../pipeline/splits.ts';
 import type { PlanContext } from '../../pipeline/stage.ts';
 import { plan2d } from '../../pipeline/subset2d-plan.ts';
+import type { ShapeSource } from '../../scenes/conditions.ts';
 
 let folder: string;
 let shapes: Bank;
@@ -33,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function splitsPlanned(texturesShown: 0 | 1 | 2) {
+async function splitsPlanned(texturesShown: 0 | 1 | 2, sources: (ShapeSource | undefined)[] = ['natural']) {
   const warnings: string[] = [];
   const context: PlanContext = {
     configuration: await configure({}),
@@ -43,7 +44,8 @@ async function splitsPlanned(texturesShown: 0 | 1 | 2) {
     warn: message => warnings.push(message),
     written: () => Promise.reject(new Error('not asked for')),
   };
-  const wanted = { subset: 'shapes2d', images: 40, variations: 5, instanceBank: 'shapes', texturesShown } as const;
+  const size = { subset: 'shapes2d', images: 40, variations: 5, instanceBank: 'shapes' } as const;
+  const wanted = { ...size, texturesShown, sources: new Set(sources) };
   const splits = [...plan2d(context, wanted)].map(({ path }) => path.split('/')[1]);
   return { splits, warnings };
 }
@@ -63,5 +65,17 @@ describe('a split that lacks the textures its images would show', () => {
     const { splits, warnings } = await splitsPlanned(2);
     expect(splits).toEqual(['train']);
     expect(warnings).toContain('shapes2d: split val has no textures of two photos, so it gets no images');
+  });
+});
+
+describe('conditions', () => {
+  it('that name a source which the bank has no shapes of are told, and get no images', async () => {
+    const warnings = ['shapes2d: conditions name semantic shapes, of which the shape bank holds none'];
+    expect(await splitsPlanned(0, ['semantic'])).toEqual({ splits: [], warnings });
+    expect(await splitsPlanned(0, ['semantic', 'natural'])).toEqual({ splits: ['train', 'val', 'test'], warnings });
+  });
+
+  it('that name none take any', async () => {
+    expect(await splitsPlanned(0, [undefined])).toEqual({ splits: ['train', 'val', 'test'], warnings: [] });
   });
 });

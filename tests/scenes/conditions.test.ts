@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { rng } from '../../sampling/rng.ts';
 import {
   SHAPE_CONDITIONS,
+  SHAPE_SOURCES,
+  shapeConditionName,
   shapeConditionSchema,
   TEXTURE_CONDITIONS,
+  textureConditionName,
   textureConditionSchema,
 } from '../../scenes/conditions.ts';
 import { LAST_SHAPES2D, LAST_TEXTURES2D, shapeConditionOf, textureConditionOf } from '../../scenes/recipe.ts';
@@ -40,23 +43,28 @@ function matches(paint: Paint, word: string): boolean {
 }
 
 describe('conditions of the shape test (Table 1)', () => {
-  it('are the nine columns', () => {
-    expect(Object.keys(SHAPE_CONDITIONS).sort()).toEqual([
-      'natural-black-white-rotated',
-      'natural-black-white-unrotated',
-      'natural-coloured-coloured-rotated',
-      'natural-coloured-coloured-unrotated',
-      'natural-textured-black-unrotated',
-      'natural-textured-textured-rotated',
-      'natural-textured-textured-unrotated',
-      'semantic-coloured-coloured-rotated',
-      'semantic-textured-textured-rotated',
-    ]);
+  it('are the nine columns, and each of them for the other sources', () => {
+    const columns = Object.keys(SHAPE_CONDITIONS).map(name => name.slice(name.indexOf('-') + 1));
+    expect([columns.length, new Set(columns).size]).toEqual([21, 7]);
+    expect(Object.keys(SHAPE_CONDITIONS)).toEqual(
+      expect.arrayContaining([
+        'natural-black-white-rotated',
+        'natural-black-white-unrotated',
+        'natural-coloured-coloured-rotated',
+        'natural-coloured-coloured-unrotated',
+        'natural-textured-black-unrotated',
+        'natural-textured-textured-rotated',
+        'natural-textured-textured-unrotated',
+        'semantic-coloured-coloured-rotated',
+        'semantic-textured-textured-rotated',
+      ]),
+    );
   });
 
   it.each(Object.entries(SHAPE_CONDITIONS))('%s gives scenes as its name says', (name, condition) => {
     const [source, background, shape, rotation] = name.split('-');
     expect(condition.source).toBe(source);
+    expect(shapeConditionName(condition)).toBe(name);
     expect(shapeConditionSchema.parse(condition)).toEqual(condition);
     const rotations = new Set<number>();
     const colours = new Set<string>();
@@ -92,18 +100,16 @@ describe('conditions of the shape test (Table 1)', () => {
 });
 
 describe('conditions of the texture test (Table 3)', () => {
-  it('are background textured or black × shape different or same', () => {
-    expect(Object.keys(TEXTURE_CONDITIONS).sort()).toEqual([
-      'black-different',
-      'black-same',
-      'textured-different',
-      'textured-same',
-    ]);
+  it('are background textured or black × shape different or same, with shapes of any source and of each', () => {
+    const columns = ['black-different', 'black-same', 'textured-different', 'textured-same'];
+    const ofSources = SHAPE_SOURCES.flatMap(source => columns.map(column => `${source}-${column}`));
+    expect(Object.keys(TEXTURE_CONDITIONS).sort()).toEqual([...columns, ...ofSources].sort());
   });
 
   it.each(Object.entries(TEXTURE_CONDITIONS))('%s gives scenes as its name says', (name, condition) => {
-    const [background, shape] = name.split('-');
-    expect(condition.shape).toBe(shape);
+    const [shape, background, source] = name.split('-').reverse();
+    expect(condition).toMatchObject({ shape, ...(source && { source }) });
+    expect(textureConditionName(condition)).toBe(name);
     expect(textureConditionSchema.parse(condition)).toEqual(condition);
     for (let i = 0; i < 100; i++) {
       const { draw, asked } = bankOfTextures();
@@ -125,6 +131,7 @@ it('conditions are found by name or stand for themselves', () => {
   });
   const own = { source: 'projection', background: 'white', shape: 'black', rotated: true } as const;
   expect(shapeConditionOf(own)).toBe(own);
+  expect(shapeConditionName(own)).toBe('projection-white-black-rotated');
   expect(textureConditionOf('black-same')).toEqual({ background: 'black', shape: 'same' });
   const ownTexture = { background: 'colour', shape: 'same' } as const;
   expect(textureConditionOf(ownTexture)).toBe(ownTexture);

@@ -24,13 +24,14 @@ describe('a recipe', () => {
   const shapes = (change: object) => shapes2dRecipe.safeParse({ ...LAST_SHAPES2D, ...change }).success;
 
   it.each([
-    ['named conditions of one source', { conditions: ['natural-black-white-rotated', own] }],
+    ['named conditions and own ones', { conditions: ['natural-black-white-rotated', own] }],
+    ['conditions of several sources', { conditions: ['semantic-coloured-coloured-rotated', own] }],
+    ['a column of Table 1 for another source', { conditions: ['projection-textured-textured-rotated'] }],
     ['a size and a quality', { size: 64, quality: 80, variations: 2 }],
     ['a fixed long side', { longSide: [0.5, 0.5] }],
   ])('takes %s', (_, change) => expect(shapes(change)).toBe(true));
 
   it.each([
-    ['conditions of two sources', { conditions: ['semantic-coloured-coloured-rotated', own] }],
     ['no condition', { conditions: [] }],
     ['an unknown condition', { conditions: ['natural-green-white-rotated'] }],
     ['a long side upside down', { longSide: [0.6, 0.5] }],
@@ -40,7 +41,12 @@ describe('a recipe', () => {
   ])('refuses %s', (_, change) => expect(shapes(change)).toBe(false));
 
   it('takes a texture condition of one’s own', () => {
-    const conditions = ['black-same', { background: 'white', shape: 'different' }];
+    const conditions = [
+      'black-same',
+      'semantic-black-same',
+      { background: 'white', shape: 'different' },
+      { source: 'projection', background: 'white', shape: 'different' },
+    ];
     expect(textures2dRecipe.safeParse({ ...LAST_TEXTURES2D, conditions }).success).toBe(true);
     expect(textures2dRecipe.safeParse({ ...LAST_TEXTURES2D, conditions: [{ background: 'white' }] }).success).toBe(
       false,
