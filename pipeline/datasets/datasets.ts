@@ -15,8 +15,11 @@ import { wtp } from './wtp.ts';
 
 /** Every reader by name. */
 export const READERS: Readonly<Partial<Record<DatasetName, DatasetReader>>> = {
+  'imagenet-s': imagenetS,
   dis5k,
   thinobject5k,
+  voc,
+  cub,
   wtp,
   sprites,
   cutouts,

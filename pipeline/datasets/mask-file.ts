@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import type { GreyImage, Mask, RgbImage } from '../../extractors/image.ts';
+import type { PlacedMask } from '../../extractors/placed-mask.ts';
 import { asInputFault, InputFault } from '../faults.ts';
 import { decodeFault, MAX_PIXELS } from '../photo.ts';
 import { decodePng, isPng, type Png } from './png.ts';
@@ -91,6 +92,46 @@ export function maskWhere({ width, height, data }: IndexImage, isSet: (value: nu
   const mask = new Uint8Array(width * height);
   for (let i = 0; i < mask.length; i++) mask[i] = set[data[i]!]!;
   return { width, height, data: mask };
+}
+
+/**
+ * The pixels of each number in an image, cut to the smallest box that holds them; in ascending order of the numbers.
+ * @param isObject which numbers are looked for; asked once for each that occurs.
+ */
+export function masksByIndex(
+  { width, height, data }: IndexImage,
+  isObject: (value: number) => boolean,
+): Map<number, PlacedMask & { readonly area: number }> {
+  const extents = new Map<number, { left: number; top: number; right: number; bottom: number; area: number }>();
+  for (let row = 0, i = 0; row < height; row++) {
+    for (let column = 0; column < width; ) {
+      const value = data[i]!;
+      const left = column;
+      // Objects are runs: what is done a run costs next to nothing.
+      do {
+        column++;
+        i++;
+      } while (column < width && data[i] === value);
+      const extent = extents.get(value);
+      if (extent) {
+        extent.left = Math.min(extent.left, left);
+        extent.right = Math.max(extent.right, column);
+        extent.bottom = row + 1;
+        extent.area += column - left;
+      } else extents.set(value, { left, top: row, right: column, bottom: row + 1, area: column - left });
+    }
+  }
+  const masks = new Map<number, PlacedMask & { readonly area: number }>();
+  for (const value of [...extents.keys()].filter(isObject).sort((a, b) => a - b)) {
+    const { left, top, right, bottom, area } = extents.get(value)!;
+    const box = { left, top, width: right - left, height: bottom - top };
+    const mask = new Uint8Array(box.width * box.height);
+    for (let row = top, to = 0; row < bottom; row++) {
+      for (let i = row * width + left; i < row * width + right; i++) mask[to++] = data[i] === value ? 255 : 0;
+    }
+    masks.set(value, { mask: { width: box.width, height: box.height, data: mask }, box, area });
+  }
+  return masks;
 }
 
 /** PNG as stored; what else is a picture (JPEG, WebP, TIFF …) as 8-bit sRGB, which is all that it can be. */
