@@ -1,3 +1,118 @@
+import type { Box, GreyImage, Mask, RgbImage } from './image.ts';
+import type { PlacedMask } from './placed-mask.ts';
+import { resizeTriangle } from './triangle-filter.ts';
+
 /** What is white and what is black in a silhouette; the first is the paper's canonical form. */
 export const POLARITIES = ['white-on-black', 'black-on-white'] as const;
 export type Polarity = (typeof POLARITIES)[number];
+
+/** How an object's silhouette is cut out and sized. */
+export interface Framing {
+  /** Ground around the object on each side, as a share of its longer side; rounded to whole pixels of its picture. */
+  readonly margin: number;
+  /** Longer side of the silhouette, margin included, pixels. */
+  readonly maxSide: number;
+}
+
+/** The rectangle of a picture that a silhouette shows, and its own size. */
+export interface Frame {
+  /** In picture pixels; with a margin it may reach beyond the picture, where there is ground. */
+  readonly shown: Box;
+  readonly width: number;
+  readonly height: number;
+  /** Silhouette pixels per picture pixel, along the longer side. */
+  readonly scale: number;
+}
+
+/** The frame of an object: its box and the margin, the longest side `maxSide`, the other in proportion and at least 1 px. */
+export function frameOf({ left, top, width, height }: Box, { margin, maxSide }: Framing): Frame {
+  const ground = Math.round(margin * Math.max(width, height));
+  const shown = { left: left - ground, top: top - ground, width: width + 2 * ground, height: height + 2 * ground };
+  const scale = maxSide / Math.max(shown.width, shown.height);
+  const side = (length: number) => Math.max(1, Math.round(length * scale));
+  return { shown, width: side(shown.width), height: side(shown.height), scale };
+}
+
+/** The share of each pixel of the frame that an object covers, 0–255, by a triangle filter. */
+export function objectCoverage({ mask, box }: PlacedMask, frame: Frame): GreyImage {
+  return resizeTriangle(mask, frame.width, frame.height, ...shownOf(frame, box, 1, 1));
+}
+
+/** BareBones' hard threshold: what an object covers to one half at least belongs to it. */
+export function halfCovered({ data, width, height }: GreyImage): Mask {
+  return { data: data.map(value => (value < 128 ? 0 : 255)), width, height };
+}
+
+/** An image with white objects on black as the polarity wants it. */
+export function inPolarity(image: GreyImage, polarity: Polarity): GreyImage {
+  return polarity === 'white-on-black' ? image : { ...image, data: image.data.map(value => 255 - value) };
+}
+
+/**
+ * The luminance (Rec. 601, as Pillow's `L`) of an object in its frame; 0 where nothing of it is. Of its own pixels only: what
+ * lies beside the object does not shine in at its edge.
+ * @param picture the picture that the object is in, whole, at its own size or smaller.
+ * @param size what the object's box counts in: the picture at its own size.
+ */
+export function objectLuminance(
+  picture: RgbImage,
+  size: Pick<Box, 'width' | 'height'>,
+  { mask, box }: PlacedMask,
+  frame: Frame,
+): GreyImage {
+  const [scaleX, scaleY] = [picture.width / size.width, picture.height / size.height];
+  const left = Math.floor(box.left * scaleX);
+  const top = Math.floor(box.top * scaleY);
+  const width = Math.min(picture.width, Math.ceil((box.left + box.width) * scaleX)) - left;
+  const height = Math.min(picture.height, Math.ceil((box.top + box.height) * scaleY)) - top;
+  const inside = new Uint8Array(width * height);
+  const shine = new Uint8Array(width * height);
+  // The mask's column or row at the centre of each of the picture's.
+  const maskColumns = nearest(width, left, scaleX, box.left, mask.width);
+  const maskRows = nearest(height, top, scaleY, box.top, mask.height);
+  for (let y = 0; y < height; y++) {
+    const maskRow = maskRows[y]! * mask.width;
+    let p = 3 * ((top + y) * picture.width + left);
+    for (let x = 0, i = y * width; x < width; x++, i++, p += 3) {
+      if (mask.data[maskRow + maskColumns[x]!] === 0) continue;
+      inside[i] = 255;
+      const [r, g, b] = [picture.data[p]!, picture.data[p + 1]!, picture.data[p + 2]!];
+      shine[i] = (19_595 * r + 38_470 * g + 7471 * b + 32_768) >> 16;
+    }
+  }
+  const place = { left: left / scaleX, top: top / scaleY };
+  const shown = shownOf(frame, place, scaleX, scaleY);
+  const share = resizeTriangle({ data: inside, width, height }, frame.width, frame.height, ...shown);
+  const light = resizeTriangle({ data: shine, width, height }, frame.width, frame.height, ...shown);
+  const data = light.data.map((value, i) => {
+    const covered = share.data[i]!;
+    return covered === 0 ? 0 : Math.min(255, Math.round((255 * value) / covered));
+  });
+  return { data, width: frame.width, height: frame.height };
+}
+
+/** The part that a frame shows of an image which begins at `left`, `top` of the picture and has `scale` pixels a picture pixel. */
+function shownOf({ shown }: Frame, { left, top }: Pick<Box, 'left' | 'top'>, scaleX: number, scaleY: number) {
+  const part = (start: number, length: number, origin: number, scale: number) => ({
+    from: (start - origin) * scale,
+    to: (start + length - origin) * scale,
+  });
+  return [part(shown.left, shown.width, left, scaleX), part(shown.top, shown.height, top, scaleY)] as const;
+}
+
+function nearest(length: number, start: number, scale: number, origin: number, limit: number): Int32Array {
+  return Int32Array.from({ length }, (_, i) => {
+    const at = Math.floor((start + i + 0.5) / scale - origin);
+    return Math.min(Math.max(at, 0), limit - 1);
+  });
+}
+
+/** An object's luminance on plain ground: black for white objects, white for black ones. */
+export function greyObject(luminance: GreyImage, inside: GreyImage, polarity: Polarity): GreyImage {
+  const ground = polarity === 'white-on-black' ? 0 : 255;
+  const data = luminance.data.map((value, i) => {
+    const covered = inside.data[i]!;
+    return Math.round((value * covered + ground * (255 - covered)) / 255);
+  });
+  return { ...luminance, data };
+}

@@ -1,0 +1,86 @@
+import type { GreyImage } from './image.ts';
+
+/** What an axis is resized from: `from` and `to` are places on it, in pixels of the source; what lies outside counts as 0. */
+export interface Interval {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Weights have 22 bits behind the point, so that 255 times their sum stays within 31. */
+const PRECISION = 22;
+const HALF = 1 << (PRECISION - 1);
+
+/**
+ * Resizes a part of an image with a triangle filter, two source pixels wide and wider by the factor of shrinking, so that each
+ * pixel counts. It is the rule of Pillow's `BILINEAR`, with its fixed-point weights: columns first, rounded to 8 bits, then rows.
+ * @param columns, rows what is shown; by default the whole image.
+ */
+export function resizeTriangle(
+  { data, width: sourceWidth, height: sourceHeight }: GreyImage,
+  width: number,
+  height: number,
+  columns: Interval = { from: 0, to: sourceWidth },
+  rows: Interval = { from: 0, to: sourceHeight },
+): GreyImage {
+  const across = axisWeights(sourceWidth, columns, width);
+  const down = axisWeights(sourceHeight, rows, height);
+  const narrow = new Uint8Array(width * sourceHeight);
+  for (let row = 0; row < sourceHeight; row++) {
+    const source = row * sourceWidth;
+    for (let x = 0; x < width; x++) {
+      let sum = HALF;
+      const weight = x * across.taps - across.first[x]!;
+      const end = across.end[x]!;
+      for (let i = across.first[x]!; i < end; i++) sum += data[source + i]! * across.weights[weight + i]!;
+      narrow[row * width + x] = sum >> PRECISION;
+    }
+  }
+  const resized = new Uint8Array(width * height);
+  const sums = new Int32Array(width);
+  for (let y = 0; y < height; y++) {
+    sums.fill(HALF);
+    for (let i = down.first[y]!; i < down.end[y]!; i++) {
+      const weight = down.weights[y * down.taps + i - down.first[y]!]!;
+      const source = i * width;
+      for (let x = 0; x < width; x++) sums[x] = sums[x]! + narrow[source + x]! * weight;
+    }
+    for (let x = 0; x < width; x++) resized[y * width + x] = sums[x]! >> PRECISION;
+  }
+  return { data: resized, width, height };
+}
+
+/** For each target pixel: source pixels `first` up to `end`, and the weights of those, `taps` places a target pixel. */
+interface AxisWeights {
+  readonly first: Int32Array;
+  readonly end: Int32Array;
+  readonly taps: number;
+  readonly weights: Int32Array;
+}
+
+function axisWeights(size: number, { from, to }: Interval, target: number): AxisWeights {
+  const step = (to - from) / target;
+  const support = Math.max(1, step);
+  const taps = 2 * Math.ceil(support) + 1;
+  const [first, end] = [new Int32Array(target), new Int32Array(target)];
+  const weights = new Int32Array(target * taps);
+  // Beyond the shown part there is nothing to be weighed, as beyond the edge of an image that is shown whole.
+  const [lowest, highest] = [Math.floor(from), Math.ceil(to)];
+  const triangle = new Float64Array(taps);
+  for (let t = 0; t < target; t++) {
+    const center = from + (t + 0.5) * step;
+    const low = Math.max(lowest, Math.floor(center - support + 0.5));
+    const high = Math.min(highest, Math.floor(center + support + 0.5));
+    let sum = 0;
+    for (let i = low; i < high; i++) {
+      const weight = Math.max(0, 1 - Math.abs(i + 0.5 - center) / support);
+      triangle[i - low] = weight;
+      sum += weight;
+    }
+    first[t] = Math.min(Math.max(low, 0), size);
+    end[t] = Math.max(Math.min(high, size), first[t]!);
+    for (let i = first[t]!; i < end[t]!; i++) {
+      weights[t * taps + i - first[t]!] = Math.round((triangle[i - low]! / sum) * (1 << PRECISION));
+    }
+  }
+  return { first, end, taps, weights };
+}
