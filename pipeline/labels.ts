@@ -72,7 +72,10 @@ export const shapeLabelSchema = z.strictObject({
     .nullable()
     .describe('how a natural shape was found; null for others and for an imported one'),
   annotated: annotation
-    .extend({ box: box.describe('of the shape in the picture') })
+    .extend({
+      box: box.describe('of the shape in the picture'),
+      scale: z.number().positive().describe('mask pixels per picture pixel'),
+    })
     .nullable()
     .describe('what a semantic shape is; null for others and for an imported one'),
   projected: z
