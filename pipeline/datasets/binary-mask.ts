@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import type { Mask } from '../../extractors/image.ts';
+import type { GreyImage, Mask } from '../../extractors/image.ts';
 import { type PlacedMask, tightMask } from '../../extractors/placed-mask.ts';
-import { InputFault } from '../faults.ts';
-import { decodeFault, openPhoto } from '../photo.ts';
+import { asInputFault, InputFault } from '../faults.ts';
+import { decodeFault, MAX_PIXELS, openPhoto } from '../photo.ts';
 import { maskWhere, readLevels } from './mask-file.ts';
+import { decodePng, isPng } from './png.ts';
 
 /** The one mask of a file, cut to its box, and the size of the whole. */
 export interface BinaryMask extends PlacedMask {
@@ -32,6 +34,31 @@ export async function readBinaryMask(path: string): Promise<BinaryMask | undefin
  * @throws InputFault when the file cannot be decoded, or is opaque throughout: then nothing was cut out.
  */
 export async function readCutOut(path: string): Promise<BinaryMask | undefined> {
+  const alpha = (await alphaOfPng(path)) ?? (await alphaOfPicture(path));
+  if (alpha.data.every(value => value === 255)) throw new InputFault('expected transparency, found none');
+  return placed(maskWhere(alpha, value => value >= 128));
+}
+
+/**
+ * The short way for small pictures, several times as fast as libvips: a PNG's stored alpha.
+ * @returns undefined where the file is none, or may have alpha of another kind (a colour that is clear) or a turn (EXIF).
+ */
+async function alphaOfPng(path: string): Promise<GreyImage | undefined> {
+  const bytes = await readFile(path).catch(error => {
+    throw asInputFault(error, 'cannot read');
+  });
+  if (!isPng(bytes) || bytes.includes('eXIf')) return undefined;
+  const { width, height, channels, depth, data, palette } = decodePng(bytes, MAX_PIXELS);
+  const alpha = new Uint8Array(width * height);
+  if (palette) {
+    for (let i = 0; i < alpha.length; i++) alpha[i] = palette[4 * data[i]! + 3] ?? 255;
+  } else if (channels % 2 === 0) {
+    for (let i = 0, at = channels - 1; i < alpha.length; i++, at += channels) alpha[i] = data[at]! >> (depth - 8);
+  } else return undefined;
+  return { width, height, data: alpha };
+}
+
+async function alphaOfPicture(path: string): Promise<GreyImage> {
   const { bytes } = await openPhoto(path);
   const { data, info } = await sharp(bytes, { failOn: 'error', limitInputPixels: false })
     .autoOrient()
@@ -44,8 +71,7 @@ export async function readCutOut(path: string): Promise<BinaryMask | undefined> 
     .catch(error => {
       throw decodeFault(error);
     });
-  if (data.every(alpha => alpha === 255)) throw new InputFault('expected transparency, found none');
-  return placed(maskWhere({ data, width: info.width, height: info.height }, alpha => alpha >= 128));
+  return { width: info.width, height: info.height, data };
 }
 
 function placed(mask: Mask): BinaryMask | undefined {
