@@ -86,86 +86,82 @@ function moments({ data, width, height }: Mask): { area: number; elongation: num
 
 /** What the loops of cracks tell: each is a part's outer outline or a hole's. */
 function outline(mask: Mask): { perimeter: number; convexity: number; parts: number; holes: number } {
-  let [parts, holes, straight, aslant, changes] = [0, 0, 0, 0, 0];
-  /** Straight links and pairs of links aslant of outer outlines, and of the hulls of these. */
-  const [outer, hulls] = [chain(), chain()];
-  for (const { x, y, steps, area } of crackLoops(mask)) {
-    let links = 0;
-    let turned = 0;
-    let before = steps.at(-1)!;
-    let link = linkOf(steps.at(-2)!, before);
-    for (const step of steps) {
-      const next = linkOf(before, step);
-      if (next & 1) turned++;
+  let [parts, holes, changes] = [0, 0, 0];
+  const all = new Chain();
+  const outer = new Chain();
+  const hulls = new Chain();
+  for (const { steps, area } of crackLoops(mask)) {
+    let [turns, before] = [0, steps.at(-1)!];
+    let link = LINKS[(steps.at(-2)! << 2) | before]!;
+    for (let i = 0; i < steps.length; i++) {
+      const step = steps[i]!;
+      const next = LINKS[(before << 2) | step]!;
+      turns += next & 1;
       if (next !== link) changes++;
       link = next;
       before = step;
-      links++;
     }
-    straight += links - turned;
-    aslant += turned / 2;
-    if (area < 0) {
-      holes++;
-      continue;
+    all.add(steps.length - turns, turns / 2);
+    if (area < 0) holes++;
+    else {
+      parts++;
+      outer.add(steps.length - turns, turns / 2);
+      addHull(hulls, steps);
     }
-    parts++;
-    outer.straight += links - turned;
-    outer.aslant += turned / 2;
-    const hull = hullChain(x, y, steps);
-    hulls.straight += hull.straight;
-    hulls.aslant += hull.aslant;
   }
-  return {
-    perimeter: 0.98 * straight + 1.406 * aslant - 0.091 * changes,
-    convexity: chainLength(hulls) / chainLength(outer),
-    parts,
-    holes,
-  };
-}
-
-interface Chain {
-  straight: number;
-  aslant: number;
-}
-const chain = (): Chain => ({ straight: 0, aslant: 0 });
-const chainLength = ({ straight, aslant }: Chain) => straight + Math.SQRT2 * aslant;
-
-/** Direction of the link between the middles of two cracks that follow each other, in eighths of a turn; odd: aslant. */
-function linkOf(before: number, step: number): number {
-  const turn = (step - before) & 3;
-  return (2 * before + (turn === 3 ? 7 : turn)) & 7;
+  const perimeter = 0.98 * all.straight + 1.406 * all.aslant - 0.091 * changes;
+  return { perimeter, convexity: hulls.length / outer.length, parts, holes };
 }
 
 /**
- * The hull of a loop's middles as a chain. Of a convex curve, such a chain's length depends on its widths along rows,
- * columns and both diagonals alone (Cauchy), since |(x, y)| = (√2 − 1) (|x| + |y|) + (1 − √½) (|x + y| + |x − y|).
+ * Direction, in eighths of a turn, of the link between the middles of two cracks that follow each other, by 4 × direction of
+ * the first + direction of the second. Odd: aslant, since the walk turns.
  */
-function hullChain(x: number, y: number, steps: Uint8Array): Chain {
-  const most = [0, 0, 0, 0].fill(Number.NEGATIVE_INFINITY);
-  const least = [0, 0, 0, 0].fill(Number.POSITIVE_INFINITY);
-  let [atX, atY] = [2 * x, 2 * y];
-  for (const step of steps) {
-    const [dx, dy] = [STEP_X[step]!, STEP_Y[step]!];
-    const middleX = atX + dx;
-    const middleY = atY + dy;
-    const places = [middleX, middleY, middleX + middleY, middleX - middleY];
-    for (let i = 0; i < 4; i++) {
-      most[i] = Math.max(most[i]!, places[i]!);
-      least[i] = Math.min(least[i]!, places[i]!);
-    }
-    atX += 2 * dx;
-    atY += 2 * dy;
+const LINKS = Uint8Array.from({ length: 16 }, (_, i) => {
+  const [before, step] = [i >> 2, i & 3];
+  const turn = (step - before) & 3;
+  return (2 * before + (turn === 3 ? -1 : turn)) & 7;
+});
+
+/** Steps of an 8-connected chain: straight ones, of length 1, and ones aslant, of length √2. */
+class Chain {
+  straight = 0;
+  aslant = 0;
+
+  add(straight: number, aslant: number): void {
+    this.straight += straight;
+    this.aslant += aslant;
   }
-  const [width, height, falling, rising] = most.map((value, i) => (value - least[i]!) / 2) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  return {
-    straight: 2 * (falling + rising - width - height),
-    aslant: 2 * (width + height) - falling - rising,
-  };
+
+  get length(): number {
+    return this.straight + Math.SQRT2 * this.aslant;
+  }
+}
+
+/**
+ * Adds the convex hull of a loop's links. The chain around something convex depends on its extents along rows, columns and
+ * both diagonals alone: |(x, y)| = (√2 − 1) (|x| + |y|) + (1 − √½) (|x + y| + |x − y|), and going around once passes each
+ * extent twice.
+ */
+function addHull(hulls: Chain, steps: Uint8Array): void {
+  let [x, y, left, right, bottom] = [0, 0, 0, 0, 0];
+  let [leastSum, mostSum, leastDifference, mostDifference] = [0, 0, 0, 0];
+  for (let i = 0; i < steps.length; i++) {
+    x += STEP_X[steps[i]!]!;
+    y += STEP_Y[steps[i]!]!;
+    if (x < left) left = x;
+    else if (x > right) right = x;
+    if (y > bottom) bottom = y;
+    const [sum, difference] = [x + y, x - y];
+    if (sum < leastSum) leastSum = sum;
+    else if (sum > mostSum) mostSum = sum;
+    if (difference < leastDifference) leastDifference = difference;
+    else if (difference > mostDifference) mostDifference = difference;
+  }
+  // Links join the cracks' middles, which cuts half a pixel off each corner of the diagonals' extents. A loop begins at the top.
+  const sides = right - left + bottom;
+  const diagonals = mostSum - leastSum + mostDifference - leastDifference - 2;
+  hulls.add(2 * (diagonals - sides), 2 * sides - diagonals);
 }
 
 /**
@@ -176,11 +172,11 @@ function convexArea({ data, width, height }: Mask): number {
   const left: [number, number][] = [];
   const right: [number, number][] = [];
   for (let row = 0; row < height; row++) {
-    const line = data.subarray(row * width, (row + 1) * width);
-    const first = line.findIndex(value => value !== 0);
-    if (first < 0) continue;
-    let last = width - 1;
-    while (line[last] === 0) last--;
+    const start = row * width;
+    let [first, last] = [0, width - 1];
+    while (first < width && data[start + first] === 0) first++;
+    if (first === width) continue;
+    while (data[start + last] === 0) last--;
     extend(left, [-first, row]);
     extend(right, [last, row]);
   }
