@@ -66,7 +66,7 @@ function cutOutPack(summary: PackSummary): Source {
 async function openDataset(value: string, packs: readonly PackSummary[]): Promise<Source> {
   const colon = value.indexOf(':');
   const name = colon < 0 ? value : value.slice(0, colon);
-  const reader = (READERS as Partial<Record<string, DatasetReader>>)[name];
+  const reader = Object.entries(READERS).find(([key]) => key === name)?.[1];
   if (!reader) {
     const ids = packs.map(({ pack }) => pack.id);
     throw new UsageError(

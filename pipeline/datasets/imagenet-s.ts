@@ -43,6 +43,7 @@ interface Entry {
   readonly root: string;
 }
 
+/** ImageNet-S: the pixels of each class in pictures of ImageNet, one file a picture; other classes than the folder's may be in it. */
 export const imagenetS = datasetReader<Entry>({
   ...FORM,
   masks: 'classes',
@@ -100,7 +101,7 @@ async function partsIn(root: string): Promise<string[]> {
 
 /** Class ids are places in the sorted list of all classes: a copy with some of them would name them wrongly. */
 async function checkClasses(root: string): Promise<void> {
-  const { length } = await classesOf(root);
+  const { length } = await listClasses(root);
   const named = SIZES.find(size => basename(root).endsWith(String(size)));
   if (named === undefined ? SIZES.includes(length) : named === length) return;
   throw new UsageError(
@@ -109,11 +110,11 @@ async function checkClasses(root: string): Promise<void> {
   );
 }
 
-const known = new Map<string, Promise<string[]>>();
+const known = new Map<string, readonly string[]>();
 
 /** The WordNet ids of a dataset by class id, less 1. Asked for each picture, looked up once a thread. */
-function classesOf(root: string): Promise<string[]> {
-  const classes = known.get(root) ?? listClasses(root);
+async function classesOf(root: string): Promise<readonly string[]> {
+  const classes = known.get(root) ?? (await listClasses(root));
   known.set(root, classes);
   return classes;
 }

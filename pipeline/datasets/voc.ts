@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { InputFault } from '../faults.ts';
 import { datasetReader, type SegmentedObject } from './dataset.ts';
 import {
@@ -59,6 +59,7 @@ interface Entry {
   readonly objects: string;
 }
 
+/** PASCAL VOC: objects of 20 classes, as indices in palette PNGs. */
 export const voc = datasetReader<Entry>({
   ...FORM,
   masks: 'objects',
@@ -69,7 +70,7 @@ export const voc = datasetReader<Entry>({
       hasFolders(candidate, ['JPEGImages', 'SegmentationClass', 'SegmentationObject']),
     );
     return {
-      pack: root.split('/').at(-1)!,
+      pack: basename(root),
       root,
       async *images() {
         for await (const { name, part } of segmented(root)) {
