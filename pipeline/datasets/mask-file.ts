@@ -39,14 +39,13 @@ export async function readIndices(path: string): Promise<IndexImage> {
  */
 export async function readLevels(path: string): Promise<GreyImage> {
   const { width, height, channels, depth, data, palette } = await readMaskFile(path);
+  if (channels === 1 && depth === 8 && !palette && data instanceof Uint8Array) return { width, height, data };
   const levels = new Uint8Array(width * height);
   if (palette) {
     const byIndex = Uint8Array.from({ length: 256 }, (_, i) =>
       laidOverBlack(palette.subarray(4 * i, 4 * i + 4), 4, 0, 255),
     );
     for (let i = 0; i < levels.length; i++) levels[i] = byIndex[data[i]!]!;
-  } else if (channels === 1 && depth === 8) {
-    levels.set(data);
   } else {
     const full = 2 ** depth - 1;
     for (let i = 0, at = 0; i < levels.length; i++, at += channels) levels[i] = laidOverBlack(data, channels, at, full);
@@ -68,6 +67,7 @@ function laidOverBlack(data: ArrayLike<number>, channels: number, at: number, fu
  */
 export async function readColours(path: string): Promise<RgbImage> {
   const { width, height, channels, depth, data, palette } = await readMaskFile(path);
+  if (channels === 3 && data instanceof Uint8Array) return { width, height, data };
   const rgb = new Uint8Array(3 * width * height);
   const shift = Math.max(0, depth - 8);
   const scale = palette || depth > 8 ? 1 : 255 / (2 ** depth - 1);

@@ -137,6 +137,7 @@ function readHeader(chunk: Buffer, maxPixels: number): Header {
 }
 
 function readPalette(chunk: Buffer): Uint8Array {
+  if (chunk.length === 0 || chunk.length % 3 !== 0) throw new InputFault('PNG palette is broken');
   const palette = new Uint8Array((4 * chunk.length) / 3).fill(255);
   for (let i = 0; 3 * i < chunk.length; i++) palette.set(chunk.subarray(3 * i, 3 * i + 3), 4 * i);
   return palette;
@@ -213,8 +214,11 @@ function paeth(left: number, above: number, upperLeft: number): number {
 /** Lines of whole bytes as one number a sample. */
 function unpack(lines: Uint8Array, samples: number, rows: number, depth: number): Uint8Array | Uint16Array {
   if (depth === 8) return lines;
-  if (depth === 16)
-    return Uint16Array.from({ length: samples * rows }, (_, i) => (lines[2 * i]! << 8) | lines[2 * i + 1]!);
+  if (depth === 16) {
+    const wide = new Uint16Array(samples * rows);
+    for (let i = 0; i < wide.length; i++) wide[i] = (lines[2 * i]! << 8) | lines[2 * i + 1]!;
+    return wide;
+  }
   const out = new Uint8Array(samples * rows);
   const rowBytes = lines.length / rows;
   const perByte = 8 / depth;

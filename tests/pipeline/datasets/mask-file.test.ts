@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { maskWhere, readColours, readIndices, readLevels } from '../../../pipeline/datasets/mask-file.ts';
 import { decodePng } from '../../../pipeline/datasets/png.ts';
 import { InputFault } from '../../../pipeline/faults.ts';
+import { rng } from '../../../sampling/rng.ts';
 import { chunk, type PngContent, png, put, temporaryFolder, VOC_PALETTE } from './fixtures.ts';
 
 const folder = temporaryFolder();
@@ -184,6 +185,36 @@ describe('a broken file is a fault of the data', () => {
       bytes[at]! ^= 0x55;
       await fault(bytes);
     }
+  });
+
+  it('with any bytes changed: a picture or a fault, and nothing else', () => {
+    const random = rng(1, 'mask-file', 'changed bytes');
+    const indexed = png({
+      width: 9,
+      height: 7,
+      samples: new Uint8Array(63).fill(3),
+      colourType: 3,
+      depth: 4,
+      palette: VOC_PALETTE.slice(0, 16),
+      alpha: [0, 9],
+      interlaced: true,
+    });
+    let pictures = 0;
+    for (let i = 0; i < 3000; i++) {
+      const bytes = Buffer.from(indexed);
+      for (let k = 0; k < 1 + (i % 3); k++)
+        bytes[8 + Math.floor(random.next() * (bytes.length - 8))] = Math.floor(random.next() * 256);
+      try {
+        const { width, height, channels, data } = decodePng(bytes, 1e4);
+        expect(data.length).toBe(width * height * channels);
+        pictures++;
+      } catch (error) {
+        expect(error).toBeInstanceOf(InputFault);
+      }
+    }
+    // Sums of chunks are not checked: a changed colour of the palette makes no other mask.
+    expect(pictures).toBeGreaterThan(0);
+    expect(pictures).toBeLessThan(2000);
   });
 
   it('told apart', async () => {
