@@ -19,8 +19,8 @@ export const CUT_OUT_FILES: SourceKind = {
 
 const form = {
   name: 'cutouts',
-  title: 'a folder of cut-outs',
-  expects: `${CUT_OUT_FILES.expects}, in folders or not (and ${LABEL_LIST}, columns file and label, if names tell no labels)`,
+  title: 'cut-outs',
+  expects: `a folder of ${CUT_OUT_FILES.expects}, in folders or not (and ${LABEL_LIST}, columns file and label, if names tell no labels)`,
 } as const;
 const unknown = { part: null, licence: null, author: null, url: null } as const;
 

@@ -12,7 +12,7 @@ const PARTS = ['DIS-TR', 'DIS-VD', 'DIS-TE1', 'DIS-TE2', 'DIS-TE3', 'DIS-TE4'] a
 const form = {
   name: 'dis5k',
   title: 'DIS5K',
-  expects: `${PARTS.join(', ')} (any of them), each with im/*.jpg and gt/*.png`,
+  expects: `a folder with ${PARTS.join(', ')} (or some of them), in each im/*.jpg and gt/*.png`,
 } as const;
 
 /** DIS5K: one mask a picture, of a class that the picture's name tells: `groupNo#Group#classNo#Class#name`. */

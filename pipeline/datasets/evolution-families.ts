@@ -38,8 +38,10 @@ for (const family of FAMILIES.trim().split(/\s+/)) {
   for (const number of numbers) founders.set(number, numbers[0]!);
 }
 
+const LAST = 905;
+
 /**
- * The species that a species' evolutionary family begins with, by national dex numbers up to 905; itself where it evolves from
- * and into nothing.
+ * The species that a species' evolutionary family begins with, by national dex numbers; itself where it evolves from and
+ * into nothing, null where it is newer than the table.
  */
-export const familyFounder = (dex: number): number => founders.get(dex) ?? dex;
+export const familyFounder = (dex: number): number | null => founders.get(dex) ?? (dex <= LAST ? dex : null);

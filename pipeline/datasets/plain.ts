@@ -15,7 +15,7 @@ interface Entry {
 const form = {
   name: 'plain',
   title: 'pictures with masks',
-  expects: `images/, masks/ (PNG of the same name) and ${LABEL_LIST} (columns file, label; also split, and others as taxonomy)`,
+  expects: `a folder with images/, masks/ (PNG of the same name) and ${LABEL_LIST} (columns file, label; also split, and others as taxonomy)`,
 } as const;
 const MASK_FILES = ['.png', '.webp', '.tif', '.tiff', '.jpg'];
 

@@ -20,7 +20,7 @@ const FOLDER = 'pokemon-gen8/regular';
 const form = {
   name: 'sprites',
   title: `the npm package ${PACKAGE}`,
-  expects: `${DEX} and ${FOLDER}/*.png`,
+  expects: `a folder with ${DEX} and ${FOLDER}/*.png`,
 } as const;
 
 /** What the package's readme says of the images; its licence (MIT) is of everything else, and none is stated for them. */
@@ -71,7 +71,7 @@ export const sprites = datasetReader<Entry>({
         for (const [key, { name, slug, 'gen-8': generation8 }] of Object.entries(dex)) {
           const number = Number(key);
           const founder = familyFounder(number);
-          const family = names.get(founder) ?? null;
+          const family = founder === null ? null : (names.get(founder) ?? null);
           for (const [form, { is_alias_of }] of Object.entries(generation8.forms)) {
             if (is_alias_of !== undefined) continue;
             const named = form === BASE_FORM ? null : form.replaceAll('-', ' ');
@@ -79,7 +79,7 @@ export const sprites = datasetReader<Entry>({
             yield {
               path: join(root, file),
               file,
-              group: `family ${founder}`,
+              group: founder === null ? `species ${number}` : `family ${founder}`,
               part: null,
               ...RIGHTS,
               entry: {

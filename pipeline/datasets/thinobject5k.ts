@@ -12,7 +12,7 @@ interface Entry {
 const form = {
   name: 'thinobject5k',
   title: 'ThinObject-5K',
-  expects: 'images/*.jpg, masks/*.png and list/{train,val,test}.txt',
+  expects: 'a folder with images/*.jpg, masks/*.png and list/{train,val,test}.txt',
 } as const;
 
 /** ThinObject-5K: one mask a picture, of a class that stands before `_PNG` in the picture's name; lists name the masks. */

@@ -16,7 +16,7 @@ const COLUMNS = ['image_path', 'label', 'gen', 'form', 'base_id', 'base_name'];
 const form = {
   name: 'wtp',
   title: 'WTP-Bench',
-  expects: `${METADATA} (columns ${COLUMNS.join(', ')}) and the sprites that it names`,
+  expects: `a folder with ${METADATA} (columns ${COLUMNS.join(', ')}) and the sprites that it names`,
 } as const;
 
 /** WTP-Bench: sprites with alpha, a line of a table each. Forms of one species share its `base_id`. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareMesh } from '../../../extractors/mesh/prepare-mesh.ts';
+import { readCutOut } from '../../../pipeline/datasets/binary-mask.ts';
 import { openMesh } from '../../../pipeline/meshes/mesh-file.ts';
 import {
   findPack,
@@ -98,6 +99,30 @@ describe('the manifest of this repository', () => {
       // A lamp or sun that the compression broke is pure blue.
       expect(brightest.color[0], file.path).toBeGreaterThan(brightest.color[2] / 4);
       expect(Math.min(...mean), file.path).toBeGreaterThan(0.05);
+    }
+  });
+
+  it('has every starter cut-out with the recorded bytes and hash, free, in every split, in 1.5 MB', async () => {
+    const pack = findPack(manifest, 'starter-cutouts');
+    if (pack.obtained.via !== 'repository') throw new Error('the starter pack comes with the repository');
+    const cutOuts = pack.obtained.files;
+    expect(await verifyPack('starter-cutouts', { manifest })).toEqual([]);
+    const present = await readdir(packFolder(pack), { recursive: true, withFileTypes: true });
+    const names = present.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
+    expect(names.sort()).toEqual(cutOuts.map(file => join(packFolder(pack), file.path)).sort());
+    expect(cutOuts.length).toBeGreaterThanOrEqual(16);
+    expect(cutOuts.reduce((sum, file) => sum + file.bytes, 0)).toBeLessThan(1_500_000);
+    for (const { path, licence, changes } of cutOuts) {
+      expect(licence, path).toMatch(ALLOWED);
+      expect(changes, path).toBeDefined();
+    }
+    for (const split of ['train', 'val', 'test'] as const) {
+      expect(cutOuts.filter(file => file.split === split).length).toBeGreaterThanOrEqual(4);
+    }
+    for await (const { path, file } of packFiles('starter-cutouts', { manifest })) {
+      const { box, area } = (await readCutOut(path))!;
+      expect(Math.max(box.width, box.height), file.path).toBeGreaterThanOrEqual(100);
+      expect(area, file.path).toBeLessThan(box.width * box.height);
     }
   });
 
