@@ -133,7 +133,10 @@ function mostFrequentClass(objects: IndexImage, classes: IndexImage): (object: n
     throw new InputFault('expected indices of 8 bits, got 16');
   }
   const pixels = new Uint32Array(256 * 256);
-  for (let i = 0; i < objects.data.length; i++) pixels[256 * objects.data[i]! + classes.data[i]!]!++;
+  for (let i = 0; i < objects.data.length; i++) {
+    const object = objects.data[i]!;
+    if (object !== BACKGROUND) pixels[256 * object + classes.data[i]!]!++;
+  }
   return object => {
     let most = BACKGROUND;
     let count = 0;
