@@ -6,17 +6,31 @@ import type { GreyImage, RgbImage } from '../../extractors/image.ts';
 interface Mat {
   readonly data: Uint8Array;
   readonly data32S: Int32Array;
+  readonly data32F: Float32Array;
+  delete(): void;
+}
+
+/** A list of matrices, likewise. */
+interface MatVector {
+  size(): number;
+  get(i: number): Mat;
   delete(): void;
 }
 
 /** The package's own types leave out most of what it has. */
 interface Cv {
   readonly Mat: new () => Mat;
+  readonly MatVector: new () => MatVector;
   readonly CV_8UC1: number;
   readonly CV_8UC3: number;
   readonly CV_32S: number;
+  readonly CV_32SC2: number;
   readonly COLOR_RGB2HSV: number;
   readonly MORPH_RECT: number;
+  readonly RETR_CCOMP: number;
+  readonly CHAIN_APPROX_NONE: number;
+  readonly DIST_L2: number;
+  readonly DIST_MASK_PRECISE: number;
   readonly Size: new (width: number, height: number) => object;
   matFromArray(rows: number, columns: number, type: number, data: ArrayLike<number>): Mat;
   cvtColor(source: Mat, target: Mat, code: number): void;
@@ -30,6 +44,12 @@ interface Cv {
   ): number;
   getStructuringElement(shape: number, size: object): Mat;
   erode(source: Mat, target: Mat, kernel: Mat): void;
+  findContours(mask: Mat, contours: MatVector, hierarchy: Mat, mode: number, method: number): void;
+  contourArea(contour: Mat): number;
+  arcLength(contour: Mat, closed: boolean): number;
+  convexHull(points: Mat, hull: Mat): void;
+  distanceTransform(mask: Mat, distances: Mat, type: number, maskSize: number): void;
+  moments(mask: Mat, binary: boolean): { m00: number; mu20: number; mu02: number; mu11: number };
 }
 
 const { cv } = createRequire(import.meta.url)('opencv-wasm') as { cv: Cv };
@@ -80,4 +100,61 @@ export function erodedArea({ width, height, data }: GreyImage, side: number): nu
   const survivors = target.data.reduce((sum, value) => sum + (value ? 1 : 0), 0);
   for (const mat of [source, kernel, target]) mat.delete();
   return survivors;
+}
+
+/** A border between shape and ground, as the polygon through the centres of the shape's pixels along it. */
+export interface Contour {
+  readonly isHole: boolean;
+  /** x, y of each point. */
+  readonly points: Int32Array;
+  readonly area: number;
+  readonly length: number;
+}
+
+/** The borders of a mask's parts (8-connected) and of their holes. The mask's own outermost pixels have to be clear. */
+export function contours({ width, height, data }: GreyImage): Contour[] {
+  const source = cv.matFromArray(height, width, cv.CV_8UC1, data);
+  const [list, hierarchy] = [new cv.MatVector(), new cv.Mat()];
+  cv.findContours(source, list, hierarchy, cv.RETR_CCOMP, cv.CHAIN_APPROX_NONE);
+  const result = Array.from({ length: list.size() }, (_, i) => {
+    const contour = list.get(i);
+    const found = {
+      isHole: hierarchy.data32S[4 * i + 3]! >= 0,
+      points: contour.data32S.slice(),
+      area: cv.contourArea(contour),
+      length: cv.arcLength(contour, true),
+    };
+    contour.delete();
+    return found;
+  });
+  for (const wasm of [source, list, hierarchy]) wasm.delete();
+  return result;
+}
+
+/** The convex hull of points (x, y of each), as a polygon. */
+export function convexHull(points: ArrayLike<number>): Int32Array {
+  const source = cv.matFromArray(points.length / 2, 1, cv.CV_32SC2, points);
+  const target = new cv.Mat();
+  cv.convexHull(source, target);
+  const hull = target.data32S.slice();
+  for (const mat of [source, target]) mat.delete();
+  return hull;
+}
+
+/** Distance of each pixel's centre from that of the nearest pixel that is 0. */
+export function distances({ width, height, data }: GreyImage): Float32Array {
+  const source = cv.matFromArray(height, width, cv.CV_8UC1, data);
+  const target = new cv.Mat();
+  cv.distanceTransform(source, target, cv.DIST_L2, cv.DIST_MASK_PRECISE);
+  const result = target.data32F.slice();
+  for (const mat of [source, target]) mat.delete();
+  return result;
+}
+
+/** Area and second central moments of the set pixels' centres. */
+export function moments({ width, height, data }: GreyImage): { m00: number; mu20: number; mu02: number; mu11: number } {
+  const source = cv.matFromArray(height, width, cv.CV_8UC1, data);
+  const { m00, mu20, mu02, mu11 } = cv.moments(source, true);
+  source.delete();
+  return { m00, mu20, mu02, mu11 };
 }
