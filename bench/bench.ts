@@ -7,6 +7,7 @@ import { render } from './render.ts';
 import { scale } from './scale.ts';
 import { scenes2d } from './scenes2d.ts';
 import { shapes } from './shapes.ts';
+import { silhouettes } from './silhouettes.ts';
 import { soak } from './soak.ts';
 import { soak3d } from './soak3d.ts';
 import { textures } from './textures.ts';
@@ -16,14 +17,16 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   textures,
   materials,
   scenes2d,
+  silhouettes,
   render,
   soak,
   soak3d,
   scale,
 };
 
-const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | render | soak | soak3d | scale [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | render | soak | soak3d | scale [--photos DIR] [--count N]
        npm run bench -- render [--browser PATH] [--gl BACKEND] [--count N]
+       npm run bench -- silhouettes [--segmentation NAME:DIR] [--count N]
 
 Rates are per second of one core's CPU time, all measured in this one run: machines differ, ratios carry over.
   ours      the product's own code, decoding and encoding included
@@ -38,6 +41,7 @@ const { values, positionals } = parseArgs({
     count: { type: 'string' },
     browser: { type: 'string' },
     gl: { type: 'string' },
+    segmentation: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   },
 });
@@ -53,6 +57,6 @@ if (values.help || !bench) {
 } else {
   sharp.concurrency(1);
   sharp.cache(false);
-  const { photos, count, browser, gl } = values;
-  await bench({ photos, browser, gl, count: count === undefined ? undefined : Number(count) });
+  const { photos, count, browser, gl, segmentation } = values;
+  await bench({ photos, browser, gl, segmentation, count: count === undefined ? undefined : Number(count) });
 }

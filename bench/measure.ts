@@ -12,6 +12,8 @@ export interface BenchSettings {
   /** What draws 3D scenes. */
   readonly browser: string | undefined;
   readonly gl: string | undefined;
+  /** Segmentation data, as `--segmentation` takes them. */
+  readonly segmentation: string | undefined;
 }
 
 /**

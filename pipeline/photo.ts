@@ -16,6 +16,20 @@ export interface Photo {
   /** Size in pixels after the EXIF orientation is applied. */
   readonly width: number;
   readonly height: number;
+  /** What libvips says of the file: format (`jpeg`), colour space (`srgb`, `b-w`, `cmyk` …), type of its samples (`uchar`). */
+  readonly format: string;
+  readonly space: string;
+  readonly depth: string;
+  /** EXIF orientation, 1–8; 1: stored upright. */
+  readonly orientation: number;
+  /** Leaves the orientation out: size and pixels are as stored. */
+  readonly asStored?: true;
+}
+
+/** A photo without its EXIF orientation. */
+export function photoAsStored(photo: Photo): Photo {
+  const [width, height] = photo.orientation > 4 ? [photo.height, photo.width] : [photo.width, photo.height];
+  return { ...photo, width, height, asStored: true };
 }
 
 /**
@@ -27,7 +41,13 @@ export async function openPhoto(path: string, maxPixels = MAX_PIXELS): Promise<P
     throw asInputFault(error, 'cannot read');
   });
   if (bytes.length === 0) throw new InputFault(`${EXPECTED}, got an empty file`);
-  const { format, autoOrient } = await sharp(bytes, { limitInputPixels: false })
+  const {
+    format,
+    autoOrient,
+    space,
+    depth,
+    orientation = 1,
+  } = await sharp(bytes, { limitInputPixels: false })
     .metadata()
     .catch(error => {
       throw decodeFault(error);
@@ -35,7 +55,7 @@ export async function openPhoto(path: string, maxPixels = MAX_PIXELS): Promise<P
   if (!FORMATS.has(format)) throw new InputFault(`${EXPECTED}, got ${format}`);
   const { width, height } = autoOrient;
   if (width * height > maxPixels) throw new InputFault(`${width}×${height} exceeds the limit of ${maxPixels} pixels`);
-  return { bytes, width, height };
+  return { bytes, width, height, format, space, depth, orientation };
 }
 
 /**
@@ -49,7 +69,8 @@ export async function openPhoto(path: string, maxPixels = MAX_PIXELS): Promise<P
 export async function decodePhoto(photo: Photo, options: { window?: Box; shortSide?: number } = {}): Promise<RgbImage> {
   const { window, shortSide } = options;
   const { width, height } = window ?? photo;
-  let image = sharp(photo.bytes, { failOn: 'error', limitInputPixels: false, sequentialRead: true }).autoOrient();
+  let image = sharp(photo.bytes, { failOn: 'error', limitInputPixels: false, sequentialRead: true });
+  if (!photo.asStored) image = image.autoOrient();
   if (window) image = image.extract({ ...window });
   if (shortSide !== undefined && Math.min(width, height) > shortSide) {
     const scale = shortSide / Math.min(width, height);

@@ -1,11 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
+import type { Mask, RgbImage } from '../extractors/image.ts';
+import { decodeRunLengths, expandCounts } from '../extractors/run-lengths.ts';
 import { decodePanorama } from '../scenes/panorama-format.ts';
 import { openBank, readItem, readRange } from './bank.ts';
 import { decodeMask } from './bank-images.ts';
 import type { BankKind } from './bank-kinds.ts';
 import { SUBSETS } from './generate-options.ts';
+import type { SilhouetteLabel } from './labels.ts';
 import { readMaps } from './material-files.ts';
 import { panoramaLight, shrinkPanorama } from './panoramas/solid-angle.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -58,7 +61,8 @@ export async function writePreview(
     }
     const { train, val, test } = bank.splits;
     const caption = `${shown.length} of ${bank.items} (train ${train}, val ${val}, test ${test}), evenly spread over the bank`;
-    await add(kind, kind[0]!.toUpperCase() + kind.slice(1), caption, cells);
+    const title = kind.replace('-', ' ');
+    await add(kind, title[0]!.toUpperCase() + title.slice(1), caption, cells);
   }
   const materials = await openBank(folder.bank('materials'));
   if (materials) {
@@ -75,15 +79,8 @@ export async function writePreview(
     for (const split of SPLITS) {
       const shard = await firstShard(folder.at(subset, split));
       if (!shard) continue;
-      const samples = await readSamples(`${shard}.tar`, (COLUMNS * ROWS) / 2);
-      const cells: Cell[] = [];
-      for (const { jpg, mask } of samples) cells.push(await fitted(jpg), await fitted(await overlay(jpg, mask)));
-      await add(
-        `${subset}-${split}`,
-        `${subset} · ${split}`,
-        `${basename(shard)}: images, each with its mask outlined beside it`,
-        cells,
-      );
+      const { cells, caption } = subset === 'silhouettes' ? await silhouetteCells(shard) : await maskedCells(shard);
+      await add(`${subset}-${split}`, `${subset} · ${split}`, `${basename(shard)}: ${caption}`, cells);
     }
   }
   await writeDurably(folder.at('report', 'index.html'), page(basename(folder.path), sheets));
@@ -93,6 +90,8 @@ export async function writePreview(
 /** How an item of each bank is shown. */
 const PICTURES: readonly (readonly [BankKind, (image: Buffer) => Promise<Buffer> | Buffer])[] = [
   ['shapes', shapeOnPaper],
+  ['semantic-shapes', shapeOnPaper],
+  ['projected-shapes', shapeOnPaper],
   ['textures', image => image],
   ['environments', panoramaPicture],
 ];
@@ -109,21 +108,67 @@ async function firstShard(folder: string): Promise<string | undefined> {
   return names[0] && join(folder, names[0].slice(0, -'.tar'.length));
 }
 
-interface Sample {
-  readonly jpg: Buffer;
-  readonly mask: Buffer;
+/** What a shard shows of its samples, and the words for it. */
+interface SampleCells {
+  readonly cells: readonly Cell[];
+  readonly caption: string;
 }
 
-/** The first samples of a shard. */
-async function readSamples(tar: string, most: number): Promise<Sample[]> {
-  const samples: Sample[] = [];
-  let jpg: Buffer | undefined;
-  for await (const { name, offset, size } of readTar(tar)) {
-    if (name.endsWith('.jpg')) jpg = await readRange(tar, offset, size);
-    if (name.endsWith('.mask.png')) samples.push({ jpg: jpg!, mask: await readRange(tar, offset, size) });
-    if (samples.length === most) break;
+/** Images, each beside itself with its mask. */
+async function maskedCells(shard: string): Promise<SampleCells> {
+  const cells: Cell[] = [];
+  for (const sample of await readSamples(`${shard}.tar`, (COLUMNS * ROWS) / 2)) {
+    const jpg = sample.jpg!;
+    const mask = await sharp(sample['mask.png']).toColourspace('b-w').raw().toBuffer();
+    cells.push(await fitted(jpg), await fitted(await overlay(jpg, mask)));
   }
-  return samples;
+  return { cells, caption: 'images, each with its mask outlined beside it' };
+}
+
+/** Objects in their modes. */
+async function silhouetteCells(shard: string): Promise<SampleCells> {
+  const cells: Cell[] = [];
+  const words: string[] = [];
+  for (const sample of await readSamples(`${shard}.tar`, (COLUMNS * ROWS) / 4)) {
+    const label: SilhouetteLabel = JSON.parse(sample.json!.toString());
+    const hq = sample['hq.jpg']!;
+    cells.push(await fitted(await outlined(hq, maskOver(label))));
+    for (const mode of ['silhouette.png', 'edge.png', 'grey.png']) cells.push(await fitted(sample[mode]!));
+    words.push(label.annotated.label);
+  }
+  return {
+    cells,
+    caption: `each in full colour with its outline, as silhouette, as edges, in grey — ${words.join(', ')}`,
+  };
+}
+
+/** The object's mask over what `hq.jpg` shows of its picture. */
+function maskOver({ object, hq }: SilhouetteLabel): Mask {
+  const [height, width] = object.mask.size;
+  const mask = decodeRunLengths({ width, height, counts: expandCounts(object.mask.counts) });
+  const data = new Uint8Array(hq.width * hq.height);
+  for (let row = 0; row < hq.height; row++) {
+    const start = (hq.top + row) * width + hq.left;
+    data.set(mask.data.subarray(start, start + hq.width), row * hq.width);
+  }
+  return { data, width: hq.width, height: hq.height };
+}
+
+/** The first samples of a shard: their files by field. */
+async function readSamples(tar: string, most: number): Promise<Record<string, Buffer>[]> {
+  const samples = new Map<string, Record<string, Buffer>>();
+  for await (const { name, offset, size } of readTar(tar)) {
+    const dot = name.indexOf('.');
+    const key = name.slice(0, dot);
+    let sample = samples.get(key);
+    if (!sample) {
+      if (samples.size === most) break;
+      sample = {};
+      samples.set(key, sample);
+    }
+    sample[name.slice(dot + 1)] = await readRange(tar, offset, size);
+  }
+  return [...samples.values()];
 }
 
 /** A shape as black ink: what a person recognises fastest, and thin parts stay visible. */
@@ -150,23 +195,49 @@ async function panoramaPicture(packed: Buffer): Promise<Buffer> {
 }
 
 /** The picture with the area outside its mask darkened and the outline drawn. */
-async function overlay(jpg: Buffer, mask: Buffer): Promise<Buffer> {
-  const { data: pixels, info } = await sharp(jpg).raw().toBuffer({ resolveWithObject: true });
-  const alpha = await sharp(mask).toColourspace('b-w').raw().toBuffer();
-  const { width, height } = info;
-  const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height && alpha[y * width + x]! >= 128;
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) {
-      const p = 3 * (y * width + x);
-      const here = inside(x, y);
-      const edge = here && !(inside(x - 2, y) && inside(x + 2, y) && inside(x, y - 2) && inside(x, y + 2));
-      if (edge) pixels.set([255, 40, 160], p);
-      else if (!here) for (let c = 0; c < 3; c++) pixels[p + c] = pixels[p + c]! >> 1;
-    }
+async function overlay(jpg: Buffer, mask: Uint8Array): Promise<Buffer> {
+  const image = await decoded(sharp(jpg));
+  drawOutline(image, mask, 2);
+  for (let i = 0; i < mask.length; i++) {
+    if (mask[i]! < 128) for (let c = 3 * i; c < 3 * i + 3; c++) image.data[c]! >>= 1;
   }
-  return sharp(pixels, { raw: { width, height, channels: 3 } })
+  return encoded(image);
+}
+
+/** The picture at the size of a cell with its mask's outline drawn, as thin on a small picture as on a large one. */
+async function outlined(jpg: Buffer, { data, width, height }: Mask): Promise<Buffer> {
+  const image = await decoded(sharp(jpg).resize({ width: CELL, height: CELL, fit: 'inside' }));
+  const mask = new Uint8Array(image.width * image.height);
+  for (let y = 0, i = 0; y < image.height; y++) {
+    const row = Math.floor(((y + 0.5) * height) / image.height) * width;
+    for (let x = 0; x < image.width; x++) mask[i++] = data[row + Math.floor(((x + 0.5) * width) / image.width)]!;
+  }
+  drawOutline(image, mask, 1);
+  return encoded(image);
+}
+
+async function decoded(picture: Sharp): Promise<RgbImage> {
+  const { data, info } = await picture.toColourspace('srgb').raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+function encoded({ data, width, height }: RgbImage): Promise<Buffer> {
+  return sharp(data, { raw: { width, height, channels: 3 } })
     .png()
     .toBuffer();
+}
+
+/** Draws the pixels of a mask that lie less than `thickness` from its outside. */
+function drawOutline({ data, width, height }: RgbImage, mask: Uint8Array, thickness: number): void {
+  const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height && mask[y * width + x]! >= 128;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const edge =
+        inside(x, y) &&
+        !(inside(x - thickness, y) && inside(x + thickness, y) && inside(x, y - thickness) && inside(x, y + thickness));
+      if (edge) data.set([255, 40, 160], 3 * (y * width + x));
+    }
+  }
 }
 
 function fitted(image: Uint8Array): Promise<Cell> {

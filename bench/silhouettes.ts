@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import type { GreyImage, RgbImage } from '../extractors/image.ts';
+import { resizeTriangle } from '../extractors/triangle-filter.ts';
+import { encodeJpeg } from '../pipeline/bank-images.ts';
+import { type Configuration, configure } from '../pipeline/configuration.ts';
+import { resolveDatasets } from '../pipeline/datasets/datasets.ts';
+import { encodeGreyPng } from '../pipeline/grey-png.ts';
+import type { SilhouetteLabel } from '../pipeline/labels.ts';
+import { decodePhoto, openPhoto } from '../pipeline/photo.ts';
+import { buildPhotoIndex, type IndexedFile } from '../pipeline/photo-index.ts';
+import { type SilhouetteTask, silhouettes as stage } from '../pipeline/stages/silhouettes.ts';
+import { decodeTar } from '../pipeline/tar.ts';
+import { type BenchSettings, cpuSeconds, oneByOne, printRows } from './measure.ts';
+
+const PICTURES_A_TURN = 20;
+const DEFAULT_DATA = ['sprites', 'starter-cutouts'];
+
+/** Silhouettes as a worker makes them, against decoding their pictures, sizing two pictures and encoding what was made. */
+export async function silhouettes({ segmentation, count = 300 }: BenchSettings): Promise<void> {
+  for (const data of segmentation === undefined ? DEFAULT_DATA : [segmentation]) await silhouettesOf(data, count);
+}
+
+async function silhouettesOf(data: string, count: number): Promise<void> {
+  const configuration = await configure({ subsets: ['silhouettes'], segmentation: [data] });
+  const tasks = await tasksOf(data, count);
+  await oneByOne(tasks.slice(0, PICTURES_A_TURN), task => stage.run(task, { configuration, banks: {} }));
+  let [images, ours, floor] = [0, 0, 0];
+  // In turns, a few pictures at a time: the machine's speed changes within minutes, and then does so for both.
+  for (let first = 0; first < count; first += PICTURES_A_TURN) {
+    const turn = tasks.slice(first, first + PICTURES_A_TURN);
+    const made = await cpuSeconds(() => oneByOne(turn, task => stage.run(task, { configuration, banks: {} })));
+    const outputs: Output[] = [];
+    for (const [i, { bytes }] of made.result.entries()) {
+      outputs.push(...(await readBack(turn[i]!.file.path, bytes, configuration)));
+    }
+    const needed = await cpuSeconds(() => oneByOne(outputs, output => decodeAndEncode(output, configuration)));
+    images += outputs.length;
+    ours += made.seconds;
+    floor += needed.seconds;
+  }
+  printRows(`${data} silhouettes`, [
+    {
+      name: 'ours',
+      count: images,
+      seconds: ours,
+      note: 'mask, choice, four modes, checked label with statistics, tar',
+    },
+    {
+      name: 'floor',
+      count: images,
+      seconds: floor,
+      note: 'the same pictures decoded, two pictures sized, the same files encoded',
+    },
+  ]);
+  console.log(`         ${((100 * floor) / ours).toFixed(0)} % of the floor's speed`);
+}
+
+/** The first pictures of a dataset in the order of a run; where it has fewer, they come again. */
+async function tasksOf(data: string, count: number): Promise<SilhouetteTask[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'shapemill-bench-'));
+  try {
+    const index = await buildPhotoIndex(join(folder, 'pictures'), await resolveDatasets([data], null), 1);
+    const files: IndexedFile[] = await index.block(0, Math.min(count, index.facts.files));
+    return Array.from({ length: count }, (_, number) => ({ number, file: files[number % files.length]! }));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What was made of an object, decoded; where it was made from. */
+interface Output {
+  readonly path: string;
+  readonly object: GreyImage;
+  readonly shortSide: number | undefined;
+  readonly pictures: readonly GreyImage[];
+  /** Undefined where the picture's own file was kept. */
+  readonly hq: RgbImage | undefined;
+}
+
+/** Decodes what was made, so that the floor can be measured on the same pixels. */
+async function readBack(path: string, bytes: Uint8Array, configuration: Configuration): Promise<Output[]> {
+  const files = decodeTar(Buffer.from(bytes.buffer), path);
+  const outputs: Output[] = [];
+  for (let first = 0; first < files.length; first += 5) {
+    const [edge, grey, hq, json, silhouette] = files.slice(first, first + 5).map(file => file.data);
+    const { object }: SilhouetteLabel = JSON.parse(Buffer.from(json!).toString());
+    const photo = await openPhoto(path, configuration.maxPixels);
+    const kept = photo.bytes.equals(hq!);
+    const scale = (2 * configuration.silhouettes.maxSide) / Math.max(object.box.width, object.box.height);
+    const { width, height } = object.box;
+    outputs.push({
+      path,
+      object: { width, height, data: new Uint8Array(width * height).fill(255) },
+      shortSide: kept && scale <= 1 / 3 ? Math.ceil(Math.min(photo.width, photo.height) * scale) : undefined,
+      pictures: await oneByOne([edge!, grey!, silhouette!], decodeGrey),
+      hq: kept ? undefined : await decodePhoto(await openPhoto(path)),
+    });
+  }
+  return outputs;
+}
+
+async function decodeGrey(png: Uint8Array): Promise<GreyImage> {
+  const { data, info } = await sharp(png).toColourspace('b-w').raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+/** What nobody can avoid. Of masks nothing: those of cut-outs come with their pictures, those of COCO with the list. */
+async function decodeAndEncode(
+  { path, object, shortSide, pictures, hq }: Output,
+  { silhouettes: { quality } }: Configuration,
+): Promise<void> {
+  await decodePhoto(await openPhoto(path), { ...(shortSide !== undefined && { shortSide }) });
+  const { width, height } = pictures[0]!;
+  for (let i = 0; i < 2; i++) resizeTriangle(object, width, height);
+  for (const picture of pictures) encodeGreyPng(picture);
+  if (hq) await encodeJpeg(hq, quality, true);
+}
