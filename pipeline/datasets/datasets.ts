@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { listPacks, type PackSummary } from '../packs/pack-store.ts';
 import type { IndexedFile } from '../photo-index.ts';
 import { onlyLicences, packSource, refuseNamesakes, type Source, type SourceFile } from '../photo-sources.ts';
@@ -74,7 +75,7 @@ async function openDataset(value: string, packs: readonly PackSummary[]): Promis
         `got "${value}"${didYouMean(name, [...DATASET_NAMES, ...ids])}`,
     );
   }
-  const { pack, root, images } = await reader.open(colon < 0 ? null : value.slice(colon + 1));
+  const { pack, root, images } = await reader.open(colon < 0 ? null : fromHome(value.slice(colon + 1)));
   return {
     pack,
     root,
@@ -86,6 +87,9 @@ async function openDataset(value: string, packs: readonly PackSummary[]): Promis
     },
   };
 }
+
+/** A path with its `~` replaced, which shells do at the beginning of a word only. */
+const fromHome = (path: string) => path.replace(/^~(?=\/|$)/, () => homedir());
 
 /** The objects of a listed picture, and what is known of its dataset. @throws InputFault when it cannot be used. */
 export async function readObjects({

@@ -34,7 +34,7 @@ export async function findDataset(
   throw wrongLayout(form, root, await contents(root));
 }
 
-/** "voc: expected PASCAL VOC 2012, with JPEGImages/ …, found images/ and labels.csv in /data/x". */
+/** "voc: expected PASCAL VOC 2012: a folder with JPEGImages/ …; found images/, labels.csv in /data/x". */
 export function wrongLayout({ name, title, expects }: DatasetForm, folder: string, found: string): UsageError {
   return new UsageError(`${name}: expected ${title}: ${expects}; found ${found} in ${folder}`);
 }
@@ -43,7 +43,8 @@ const MOST_NAMED = 8;
 
 /** What a folder holds, in words: its first names, folders with a slash. */
 export async function contents(folder: string): Promise<string> {
-  const entries = await readdir(folder, { withFileTypes: true });
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
+  if (!entries) return 'nothing that may be read';
   const names = entries
     .filter(({ name }) => !name.startsWith('.'))
     .map(entry => (entry.isDirectory() ? `${entry.name}/` : entry.name))

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { READERS, readObjects, resolveDatasets } from '../../../pipeline/datasets/datasets.ts';
 import { buildPhotoIndex } from '../../../pipeline/photo-index.ts';
 import type { SourceFile } from '../../../pipeline/photo-sources.ts';
@@ -118,6 +118,14 @@ describe('a source', () => {
 
   it('gives nothing of unknown licence where licences are asked for', async () => {
     expect(await files(['CC-BY-4.0'])).toEqual([]);
+  });
+
+  it('may be named from the home folder', async () => {
+    vi.stubEnv('HOME', folder());
+    expect(await resolveDatasets(['voc:~/VOC2012'], null)).toMatchObject([
+      { pack: 'VOC2012', root: inFolder('VOC2012') },
+    ]);
+    vi.unstubAllEnvs();
   });
 
   it("gives its objects from a run's list", async () => {
