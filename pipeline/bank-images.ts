@@ -1,5 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import type { Box, GreyImage, Mask, RgbImage } from '../extractors/image.ts';
+import type { Crop } from '../renderers/composite.ts';
 import type { TexturePaint } from '../scenes/scene2d.ts';
 import { InputFault } from './faults.ts';
 import { decodeFault } from './photo.ts';
@@ -32,27 +33,36 @@ export async function decodeMask(bytes: Uint8Array): Promise<Mask> {
   return { data, width: info.width, height: info.height };
 }
 
-/** The crop that a texture paint names, `size` × `size`, from the encoded texture. @throws InputFault likewise. */
+/**
+ * The crop that a texture paint names, `size` × `size`, from the encoded texture.
+ * @param seen the part of the crop that is needed; all of it when left out. What lies below it in the file is not decoded.
+ * @returns at least that part. @throws InputFault likewise.
+ */
 export async function decodeCrop(
   bytes: Uint8Array,
   texture: TextureSize,
   paint: TexturePaint,
   size: number,
-): Promise<RgbImage> {
+  seen: Box = { left: 0, top: 0, width: size, height: size },
+): Promise<Required<Crop>> {
+  if (seen.width === 0 || seen.height === 0) return { ...seen, data: new Uint8Array(0) };
   let image = encodedImage(bytes);
+  let part = seen;
   if (paint.scale > 1) {
     image = image.resize({
       width: Math.round(texture.width * paint.scale),
       height: Math.round(texture.height * paint.scale),
       fit: 'fill',
     });
+    // Whole rows: libvips adds up the places of enlarged pixels from the first that it is asked for.
+    part = { ...seen, left: 0, width: size };
   }
   const { data } = await image
-    .extract({ left: paint.left, top: paint.top, width: size, height: size })
+    .extract({ ...part, left: paint.left + part.left, top: paint.top + part.top })
     .raw()
     .toBuffer({ resolveWithObject: true })
     .catch(asFault);
-  return { data, width: size, height: size };
+  return { ...part, data };
 }
 
 type TextureSize = Pick<Box, 'width' | 'height'>;

@@ -1,5 +1,5 @@
-import type { Mask } from '../extractors/image.ts';
-import { type Canvases, composite, newCanvases, paintPixels } from '../renderers/composite.ts';
+import type { Box, Mask } from '../extractors/image.ts';
+import { type Canvases, composite, cropPart, newCanvases, paintPixels } from '../renderers/composite.ts';
 import { coverageFacts, renderCoverage } from '../renderers/coverage.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
 import type { ShapeSource } from '../scenes/conditions.ts';
@@ -193,17 +193,18 @@ async function renderScene(scene: Scene2d, quality: number, drawn: DrawnItems, {
     sources.push({ role, id, photo: photo.id, ...provenance });
     return { image, size: itemSize(bank, item) };
   };
-  const pixels = async (role: 'fill' | 'background', paint: Paint) => {
+  const pixels = async (role: 'fill' | 'background', paint: Paint, seen?: Box) => {
     if (paint.kind === 'colour') return paintPixels(paint, undefined);
     const { image, size } = await read(role, paint.id);
-    return paintPixels(paint, await decodeCrop(image, size, paint, scene.size));
+    const part = seen && cropPart(paint, scene.size, seen);
+    return paintPixels(paint, await decodeCrop(image, size, paint, scene.size, part));
   };
   const shape = await read('shape', scene.shape.id);
   const { size } = scene;
   const drawnMask = mask ?? (await decodeMask(shape.image));
   const buffers = canvas.of(size);
   const coverage = renderCoverage(drawnMask, scene.placement, size, buffers.coverage);
-  const fill = await pixels('fill', scene.fill);
+  const fill = await pixels('fill', scene.fill, coverage.within);
   const background = await pixels('background', scene.background);
   const jpg = await encodeJpeg(composite(fill, background, coverage, buffers.images), quality);
   return { jpg, mask: await encodeGrey(coverage), facts: coverageFacts(coverage), sources };

@@ -23,8 +23,7 @@ export function renderCoverage(
 ): Coverage {
   const image: GreyImage = { width: size, height: size, data: data.fill(0) };
   const outline = outlineOf(mask);
-  const within = placedBox(mask, placement, size);
-  markOutline(image, outline, placement);
+  const within = markOutline(image, outline, placement);
   drawRows(image, outline, viewOf(mask, placement), within);
   return { ...image, within };
 }
@@ -166,12 +165,15 @@ function viewOf({ width, height }: Mask, { rotation, scale, center }: Placement)
 /** A pixel that the outline may touch, until it is drawn: no coverage has this value. */
 const MARKED = 1;
 
-/** Marks every pixel that a piece of the placed outline may touch. */
+/**
+ * Marks every pixel that a piece of the placed outline may touch.
+ * @returns the part of the image that the outline goes round: nothing is covered outside of it.
+ */
 function markOutline(
   { width: size, data }: GreyImage,
   { width, height, corners, passed }: Outline,
   placement: Placement,
-) {
+): Box {
   const { scale, rotation, center } = placement;
   const radians = (rotation * Math.PI) / 180;
   const cos = Math.cos(radians) * scale;
@@ -184,6 +186,7 @@ function markOutline(
   const originX = center[0] - (cos * width - sin * height) / 2;
   const originY = center[1] - (sin * width + cos * height) / 2;
   const stride = width + 1;
+  let [west, north, east, south] = [size, size, -1, -1];
   for (let i = 0; i < passed.length; i++) {
     const point = passed[i]!;
     const set = corners[point]!;
@@ -195,10 +198,15 @@ function markOutline(
     const right = Math.min(size - 1, Math.floor(x + halfX[set]!));
     const top = Math.max(0, Math.floor(y - halfY[set]!));
     const bottom = Math.min(size - 1, Math.floor(y + halfY[set]!));
+    if (left < west) west = left;
+    if (right > east) east = right;
+    if (top < north) north = top;
+    if (bottom > south) south = bottom;
     for (let row = top; row <= bottom; row++) {
       for (let column = left; column <= right; column++) data[row * size + column] = MARKED;
     }
   }
+  return { left: west, top: north, width: Math.max(0, east - west + 1), height: Math.max(0, south - north + 1) };
 }
 
 /** Draws marked pixels one by one, and those between them at once. */
@@ -230,12 +238,15 @@ function pixelCoverage({ width, height, corners }: Outline, view: MaskView, colu
   const stride = width + 1;
   const right = 16 * stride;
   const bottom = 16 * (height + 1);
-  const within = x >= reach && y >= reach && x < right - reach && y < bottom - reach;
   let inside = 0;
-  for (let i = 0; i < SAMPLES; i++) {
-    const u = x + stepsX[i]!;
-    const v = y + stepsY[i]!;
-    if (within || (u >= 0 && v >= 0 && u < right && v < bottom)) inside += insideAt(corners, stride, u | 0, v | 0);
+  if (x >= reach && y >= reach && x < right - reach && y < bottom - reach) {
+    for (let i = 0; i < SAMPLES; i++) inside += insideAt(corners, stride, (x + stepsX[i]!) | 0, (y + stepsY[i]!) | 0);
+  } else {
+    for (let i = 0; i < SAMPLES; i++) {
+      const u = x + stepsX[i]!;
+      const v = y + stepsY[i]!;
+      if (u >= 0 && v >= 0 && u < right && v < bottom) inside += insideAt(corners, stride, u | 0, v | 0);
+    }
   }
   return Math.round((inside * 255) / SAMPLES);
 }
@@ -279,20 +290,4 @@ function mixedPoints(corners: Uint8Array): Uint32Array {
   const passed: number[] = [];
   for (let i = 0; i < corners.length; i++) if (corners[i] !== 0 && corners[i] !== 15) passed.push(i);
   return Uint32Array.from(passed);
-}
-
-/** The part of the image that the placed shape can touch. */
-function placedBox(mask: Mask, { scale, rotation, center }: Placement, size: number): Box {
-  const radians = (rotation * Math.PI) / 180;
-  const cos = Math.abs(Math.cos(radians)) * scale;
-  const sin = Math.abs(Math.sin(radians)) * scale;
-  // One mask pixel more: the interpolated mask reaches half of one beyond the box.
-  const halfWidth = (mask.width * cos + mask.height * sin) / 2 + scale;
-  const halfHeight = (mask.width * sin + mask.height * cos) / 2 + scale;
-  const inImage = (at: number) => Math.min(size, Math.max(0, at));
-  const left = inImage(Math.floor(center[0] - halfWidth));
-  const top = inImage(Math.floor(center[1] - halfHeight));
-  const width = inImage(Math.ceil(center[0] + halfWidth)) - left;
-  const height = inImage(Math.ceil(center[1] + halfHeight)) - top;
-  return { left, top, width, height };
 }

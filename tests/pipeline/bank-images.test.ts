@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import type { GreyImage, RgbImage } from '../../extractors/image.ts';
+import type { Box, GreyImage, RgbImage } from '../../extractors/image.ts';
 import { decodeCrop, decodeMask, encodeGrey, encodeJpeg } from '../../pipeline/bank-images.ts';
 import { InputFault } from '../../pipeline/faults.ts';
 import { integer } from '../../sampling/distributions.ts';
@@ -22,14 +22,17 @@ function picture(width: number, height: number): RgbImage {
   return { width, height, data };
 }
 
-function cropOf({ width, data }: RgbImage, left: number, top: number, size: number): RgbImage {
-  const crop = new Uint8Array(3 * size * size);
-  for (let row = 0; row < size; row++) {
-    const from = 3 * ((top + row) * width + left);
-    crop.set(data.subarray(from, from + 3 * size), 3 * row * size);
+function partOf(image: RgbImage, { left, top, width, height }: Box): RgbImage {
+  const data = new Uint8Array(3 * width * height);
+  for (let row = 0; row < height; row++) {
+    const from = 3 * ((top + row) * image.width + left);
+    data.set(image.data.subarray(from, from + 3 * width), 3 * row * width);
   }
-  return { width: size, height: size, data: crop };
+  return { width, height, data };
 }
+
+const cropOf = (image: RgbImage, left: number, top: number, size: number) =>
+  partOf(image, { left, top, width: size, height: size });
 
 /** Decoded by sharp alone. */
 async function decoded(bytes: Uint8Array, resize?: { width: number; height: number }): Promise<RgbImage> {
@@ -173,6 +176,36 @@ describe('decodeCrop', () => {
       expect([crop.width, crop.height, crop.data.length]).toEqual([512, 512, 3 * 512 * 512]);
       expect(same(crop, cropOf(whole, left, top, 512))).toBe(true);
     }
+  });
+
+  it.each([
+    [520, 600],
+    [141, 199],
+    [199, 141],
+    [333, 700],
+    [61, 90],
+    [37, 37],
+  ])('of a texture of %i×%i px decodes a part to the same pixels as the whole', async (width, height) => {
+    const texture = picture(width, height);
+    const bytes = await encodeJpeg(texture, 95, true);
+    const scale = Math.max(1, 512 / Math.min(width, height));
+    for (let i = 0; i < 12; i++) {
+      const at = (side: number) => integer(random, 0, Math.round(side * scale) - 512);
+      const paint = paintOf(scale, at(width), at(height));
+      const whole = await decodeCrop(bytes, texture, paint, 512);
+      const [left, top] = [integer(random, 0, 511), integer(random, 0, 511)];
+      const seen = { left, top, width: integer(random, 1, 512 - left), height: integer(random, 1, 512 - top) };
+      const crop = await decodeCrop(bytes, texture, paint, 512, seen);
+      expect([crop.top, crop.height, crop.data.length]).toEqual([top, seen.height, 3 * crop.width * crop.height]);
+      expect(crop.left <= left && crop.left + crop.width >= left + seen.width).toBe(true);
+      expect(same(crop, partOf(whole, crop))).toBe(true);
+    }
+  });
+
+  it('decodes nothing where nothing is seen', async () => {
+    const seen = { left: 512, top: 512, width: 0, height: 0 };
+    const crop = await decodeCrop(Buffer.from('no picture'), { width: 512, height: 512 }, paintOf(1, 0, 0), 512, seen);
+    expect(crop).toEqual({ ...seen, data: new Uint8Array(0) });
   });
 
   it('reports broken data, and a crop that is not there, as faults of the input', async () => {

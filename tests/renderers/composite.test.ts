@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GreyImage, RgbImage } from '../../extractors/image.ts';
-import { composite, mix, type PaintPixels, paintPixels } from '../../renderers/composite.ts';
+import { type Crop, composite, cropPart, mix, type PaintPixels, paintPixels } from '../../renderers/composite.ts';
 import { integer } from '../../sampling/distributions.ts';
 import { rng } from '../../sampling/rng.ts';
 
@@ -61,6 +61,8 @@ describe('mix', () => {
     }
   });
 });
+
+const paint = { kind: 'texture', id: 'wood', scale: 1, left: 0, top: 0, quarterTurns: 3 } as const;
 
 describe('composite', () => {
   it('takes the fill where it covers all, the background where it covers nothing, and mixes in between', () => {
@@ -178,6 +180,36 @@ describe('composite', () => {
     }
   });
 
+  it.each(TURNED)('needs no more of a fill turned $turns times than the part that the shape shows', ({ turns }) => {
+    const random = rng(1, 'test/part', turns);
+    for (let i = 0; i < 60; i++) {
+      const size = integer(random, 1, 40);
+      const [left, top] = [integer(random, 0, size - 1), integer(random, 0, size - 1)];
+      const within = { left, top, width: integer(random, 1, size - left), height: integer(random, 1, size - top) };
+      const coverage = grey(size, new Array(size * size).fill(0));
+      for (let y = top; y < top + within.height; y++) {
+        for (let x = left; x < left + within.width; x++) coverage.data[y * size + x] = [0, 255, 255, 77][(x >> 2) % 4]!;
+      }
+      const reds = Array.from({ length: size * size }, () => integer(random, 0, 155));
+      const whole = crop(size, reds);
+      // As scenes have it, or a little more than is needed.
+      const seen = cropPart({ ...paint, quarterTurns: turns }, size, within);
+      const part = i % 2 ? seen : { ...seen, left: 0, width: size };
+      const data = Uint8Array.from({ length: 3 * part.width * part.height }, (_, k) => {
+        const pixel = Math.floor(k / 3);
+        const [x, y] = [pixel % part.width, Math.floor(pixel / part.width)];
+        return whole.data[3 * ((part.top + y) * size + part.left + x) + (k % 3)]!;
+      });
+      const lay = (pixels: Crop) =>
+        composite({ kind: 'texture', crop: pixels, quarterTurns: turns }, colour(9, 8, 7), { ...coverage, within });
+      expect(Buffer.compare(lay({ ...part, data }).data, lay(whole).data)).toBe(0);
+      if (seen.width > 1) {
+        const short = { ...seen, width: seen.width - 1 };
+        expect(() => lay({ ...short, data: data.subarray(0, 3 * short.width * short.height) })).toThrow('what is seen');
+      }
+    }
+  });
+
   it.each(TURNED)('turns images of any side $turns times, to the last pixel', ({ turns }) => {
     for (let size = 1; size <= 13; size++) {
       const reds = Array.from({ length: size * size }, (_, i) => (31 * i) % 156);
@@ -200,14 +232,16 @@ describe('composite', () => {
   it('refuses crops of another size than the image', () => {
     const texture: PaintPixels = { kind: 'texture', crop: crop(3, [1, 2, 3, 4, 5, 6, 7, 8, 9]), quarterTurns: 0 };
     const two = grey(2, [0, 1, 2, 3]);
-    expect(() => composite(texture, colour(0, 0, 0), two)).toThrow('expected a crop of 2×2, got 3×3');
-    expect(() => composite(colour(0, 0, 0), texture, two)).toThrow('expected a crop of 2×2, got 3×3');
+    expect(() => composite(texture, colour(0, 0, 0), two)).toThrow(
+      'expected a crop of 2×2, or what is seen of it; got 3×3',
+    );
+    expect(() => composite(colour(0, 0, 0), texture, two)).toThrow(
+      'expected a crop of 2×2, or what is seen of it; got 3×3',
+    );
   });
 });
 
 describe('paintPixels', () => {
-  const paint = { kind: 'texture', id: 'wood', scale: 1, left: 0, top: 0, quarterTurns: 3 } as const;
-
   it('takes a colour as it is, a texture with its crop and its turns', () => {
     expect(paintPixels({ kind: 'colour', rgb: [1, 2, 3] }, undefined)).toEqual({ kind: 'colour', rgb: [1, 2, 3] });
     const pixels = crop(2, [1, 2, 3, 4]);
