@@ -3,6 +3,7 @@ import { listPacks, type PackSummary } from '../packs/pack-store.ts';
 import type { IndexedFile } from '../photo-index.ts';
 import { onlyLicences, packSource, refuseNamesakes, type Source, type SourceFile } from '../photo-sources.ts';
 import { didYouMean, UsageError } from '../usage-error.ts';
+import { coco } from './coco.ts';
 import { cub } from './cub.ts';
 import { CUT_OUT_FILES, type CutOutEntry, cutouts } from './cutouts.ts';
 import { DATASET_NAMES, type DatasetName, type DatasetReader, type SegmentedObject } from './dataset.ts';
@@ -15,12 +16,13 @@ import { voc } from './voc.ts';
 import { wtp } from './wtp.ts';
 
 /** Every reader by name. */
-export const READERS: Readonly<Partial<Record<DatasetName, DatasetReader>>> = {
+export const READERS: Readonly<Record<DatasetName, DatasetReader>> = {
   'imagenet-s': imagenetS,
   dis5k,
   thinobject5k,
   voc,
   cub,
+  coco,
   wtp,
   sprites,
   cutouts,
@@ -66,22 +68,22 @@ function cutOutPack(summary: PackSummary): Source {
 
 async function openDataset(value: string, packs: readonly PackSummary[]): Promise<Source> {
   const colon = value.indexOf(':');
-  const name = colon < 0 ? value : value.slice(0, colon);
-  const reader = Object.entries(READERS).find(([key]) => key === name)?.[1];
-  if (!reader) {
+  const word = colon < 0 ? value : value.slice(0, colon);
+  const name = DATASET_NAMES.find(known => known === word);
+  if (!name) {
     const ids = packs.map(({ pack }) => pack.id);
     throw new UsageError(
       `expected a segmentation dataset as name:DIR (names: ${DATASET_NAMES.join(', ')}) or an asset pack (${ids.join(', ')}), ` +
-        `got "${value}"${didYouMean(name, [...DATASET_NAMES, ...ids])}`,
+        `got "${value}"${didYouMean(word, [...DATASET_NAMES, ...ids])}`,
     );
   }
-  const { pack, root, images } = await reader.open(colon < 0 ? null : fromHome(value.slice(colon + 1)));
+  const { pack, root, images } = await READERS[name].open(colon < 0 ? null : fromHome(value.slice(colon + 1)));
   return {
     pack,
     root,
     async *files(): AsyncGenerator<SourceFile> {
       for await (const { group, part, entry, ...file } of images()) {
-        const detail: DatasetDetail = { dataset: reader.name, part, entry };
+        const detail: DatasetDetail = { dataset: name, part, entry };
         yield { ...file, split: file.split ?? null, ...(group !== undefined && { group }), detail };
       }
     },
@@ -98,6 +100,6 @@ export async function readObjects({
   detail,
 }: IndexedFile): Promise<{ reader: DatasetReader; part: string | null; objects: SegmentedObject[] }> {
   const { dataset, part, entry } = detail as DatasetDetail;
-  const reader = READERS[dataset]!;
+  const reader = READERS[dataset];
   return { reader, part, objects: await reader.read({ path, file: provenance.file, entry }) };
 }
