@@ -200,7 +200,7 @@ describe('a broken file is a fault of the data', () => {
       interlaced: true,
     });
     let pictures = 0;
-    for (let i = 0; i < 3000; i++) {
+    for (let i = 0; i < 600; i++) {
       const bytes = Buffer.from(indexed);
       for (let k = 0; k < 1 + (i % 3); k++)
         bytes[8 + Math.floor(random.next() * (bytes.length - 8))] = Math.floor(random.next() * 256);
@@ -214,7 +214,7 @@ describe('a broken file is a fault of the data', () => {
     }
     // Sums of chunks are not checked: a changed colour of the palette makes no other mask.
     expect(pictures).toBeGreaterThan(0);
-    expect(pictures).toBeLessThan(2000);
+    expect(pictures).toBeLessThan(400);
   });
 
   it('told apart', async () => {
