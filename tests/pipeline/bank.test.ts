@@ -9,23 +9,27 @@ import {
   bankShardName,
   finalizeBank,
   itemSize,
+  itemsOf,
+  joinBanks,
   openBank,
   readItem,
+  readLabel,
   sameSource,
   shapeSourceOf,
+  sourcesIn,
 } from '../../pipeline/bank.ts';
 import { BANK_FORMS } from '../../pipeline/bank-kinds.ts';
 import { bankResult, type NewItem } from '../../pipeline/bank-stage.ts';
 import { DamagedFile } from '../../pipeline/faults.ts';
 import type { BankItem } from '../../pipeline/shard-writer.ts';
-import type { Split } from '../../pipeline/splits.ts';
+import { SPLITS, type Split } from '../../pipeline/splits.ts';
 import { TAR_END } from '../../pipeline/tar.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'shapemill-bank-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 const photo = (n: number) => (0xfedc_ba98_0000 + n).toString(16).padStart(16, '0');
-type Kind = 'shapes' | 'textures';
+type Kind = 'shapes' | 'semantic-shapes' | 'projected-shapes' | 'textures';
 
 function newItem(kind: Kind, n: number, rank: number, split: Split = 'train'): NewItem {
   const id = bankItemId(kind, photo(n), rank);
@@ -172,5 +176,86 @@ describe('a finished bank', () => {
     const { digest } = await finalizeBank(folder, 'shapes', 2, shards);
     expect((await finalizeBank(folder, 'shapes', 2, shards)).digest).toBe(digest);
     expect((await finalizeBank(folder, 'shapes', 1, shards)).digest).not.toBe(digest);
+  });
+});
+
+describe('banks of shapes of several sources, joined', () => {
+  const SOURCES = { shapes: 'natural', 'semantic-shapes': 'semantic', 'projected-shapes': 'projection' } as const;
+
+  async function made(name: string, kind: keyof typeof SOURCES, items: readonly (readonly [number, Split])[]) {
+    const folder = join(scratch, 'joined', name);
+    const shard = items.map(([n, split]) => {
+      const item = newItem(kind, n, 0, split);
+      return { ...item, facts: { ...item.facts, kind: SOURCES[kind] } };
+    });
+    return finalizeBank(folder, kind, null, await writeShards(folder, kind, [shard.slice(0, 1), shard.slice(1)]));
+  }
+
+  const three = async () => [
+    await made('n', 'shapes', [
+      [1, 'train'],
+      [2, 'test'],
+      [3, 'train'],
+    ]),
+    // The same picture as one of the photos.
+    await made('s', 'semantic-shapes', [
+      [2, 'test'],
+      [70, 'train'],
+    ]),
+    await made('p', 'projected-shapes', [
+      [900, 'val'],
+      [901, 'train'],
+    ]),
+  ];
+
+  it('are one, in their order, with the items of each where they lie', async () => {
+    const banks = await three();
+    const bank = joinBanks('shapes', banks);
+    expect(bank).toMatchObject({ kind: 'shapes', items: 7, asked: null, splits: { train: 4, val: 1, test: 2 } });
+    expect(ids(bank)).toEqual(banks.flatMap(ids));
+    let at = 0;
+    for (const part of banks) {
+      for (let i = 0; i < part.items; i++, at++) {
+        expect(itemSize(bank, at)).toEqual(itemSize(part, i));
+        expect(await readItem(bank, at)).toEqual(await readItem(part, i));
+        expect(await readLabel(bank, at)).toEqual(await readLabel(part, i));
+        expect(shapeSourceOf(bank, at)).toBe(shapeSourceOf(part, i));
+      }
+    }
+    expect([sameSource(bank, 1, 3), sameSource(bank, 0, 3)]).toEqual([true, false]);
+  });
+
+  it('tell the items of each split and source', async () => {
+    const bank = joinBanks('shapes', await three());
+    const numbers = (split: Split, source?: Parameters<typeof itemsOf>[2]) => [...itemsOf(bank, split, source)];
+    expect(SPLITS.map(split => numbers(split))).toEqual([[0, 2, 4, 6], [5], [1, 3]]);
+    expect(SPLITS.map(split => numbers(split, 'natural'))).toEqual([[0, 2], [], [1]]);
+    expect(SPLITS.map(split => numbers(split, 'semantic'))).toEqual([[4], [], [3]]);
+    expect(SPLITS.map(split => numbers(split, 'projection'))).toEqual([[6], [5], []]);
+    expect(sourcesIn(bank)).toEqual(['natural', 'semantic', 'projection']);
+  });
+
+  it('may be joined in any order, and with banks of nothing', async () => {
+    const [natural, semantic, projected] = await three();
+    const nothing = await made('0', 'semantic-shapes', []);
+    const bank = joinBanks('shapes', [projected!, nothing, joinBanks('shapes', [semantic!, natural!]), nothing]);
+    expect(ids(bank)).toEqual([projected!, semantic!, natural!].flatMap(ids));
+    expect((await readItem(bank, 6)).label).toEqual((await readItem(natural!, 2)).label);
+    // By source, whatever their order in the bank.
+    expect([...bank.bySplit.train]).toEqual([4, 6, 3, 1]);
+    expect([...itemsOf(bank, 'train', 'natural')]).toEqual([4, 6]);
+    expect(joinBanks('shapes', [])).toMatchObject({ items: 0, splits: { train: 0, val: 0, test: 0 } });
+  });
+
+  it('are plain data over shared memory, and one alone is not copied', async () => {
+    const [natural, semantic] = await three();
+    const bank = joinBanks('shapes', [natural!, semantic!]);
+    for (const column of Object.values(bank.columns)) expect(column.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(structuredClone(bank)).toEqual(bank);
+    const alone = joinBanks('shapes', [semantic!]);
+    expect(alone).toEqual({ ...semantic, kind: 'shapes' });
+    expect(alone.columns).toBe(semantic!.columns);
+    expect(ids(alone)).toEqual(ids(semantic!));
+    expect((await readItem(alone, 0)).label).toEqual((await readItem(semantic!, 0)).label);
   });
 });
