@@ -18,6 +18,8 @@ export interface ShapeGiver {
   readonly drawn: boolean;
 }
 
+const SHAPE_BANKS: ReadonlySet<BankKind> = new Set<BankKind>(['shapes', 'semantic-shapes', 'projected-shapes']);
+
 /**
  * The banks that the shapes of 2D images come from, in the order they are joined.
  * @throws UsageError when conditions name shapes that none of them gives.
@@ -64,7 +66,11 @@ async function given(configuration: Configuration): Promise<Omit<ShapeGiver, 'dr
   }
   for (const [kind, folder] of foreign) {
     const bank = await openBank(folder);
-    givers.push({ kind, stage: null, sources: bank ? sourcesIn(bank) : [] });
+    if (!bank) continue;
+    if (!SHAPE_BANKS.has(bank.kind)) {
+      throw new UsageError(`--shape-bank: expected a bank of shapes, got one of ${bank.kind}: ${folder}`);
+    }
+    givers.push({ kind, stage: null, sources: sourcesIn(bank) });
   }
   if (semantic.length > 0) givers.push({ kind: 'semantic-shapes', stage: 'outline-shapes', sources: ['semantic'] });
   if (projections > 0) givers.push({ kind: 'projected-shapes', stage: 'project-shapes', sources: ['projection'] });
