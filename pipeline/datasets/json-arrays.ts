@@ -16,15 +16,17 @@ export interface JsonElement {
  * V8 parses it: that is several times as fast as a parser that makes a token of every number (`bench annotations`). What
  * other members hold is passed over. NaN and infinities, which JSON has not but Python writes, are read as null.
  * @param keys of the arrays.
+ * @param pieceBytes how much is read at once.
  * @throws UsageError when it is no such file, is cut short, or lacks one of the arrays in `required`.
  */
 export async function* jsonArrays(
   path: string,
   keys: readonly string[],
   required: readonly string[],
+  pieceBytes = 1 << 20,
 ): AsyncGenerator<JsonElement[]> {
   const scanner = new Scanner(path, new Set(keys));
-  for await (const bytes of createReadStream(path, { highWaterMark: 1 << 20 })) yield scanner.push(bytes);
+  for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes })) yield scanner.push(bytes);
   scanner.end();
   const missing = required.filter(key => !scanner.found.has(key));
   if (missing.length === 0) return;
