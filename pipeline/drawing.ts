@@ -16,21 +16,32 @@ export class Drawing {
   readonly #folder: RunFolder;
   readonly #progress: Progress;
   readonly #signal: AbortSignal;
+  readonly #without3d: string;
   #found: FoundBrowser | undefined;
   #host: Promise<RenderHost> | undefined;
 
-  /** @param signal ends the browser. */
-  constructor(settings: DrawingSettings, folder: RunFolder, progress: Progress, signal: AbortSignal) {
+  /**
+   * @param signal ends the browser.
+   * @param without3d the option that leaves 3D out, for who has no browser.
+   */
+  constructor(
+    settings: DrawingSettings,
+    folder: RunFolder,
+    progress: Progress,
+    signal: AbortSignal,
+    without3d = '--subsets shapes2d textures2d',
+  ) {
     this.#settings = settings;
     this.#folder = folder;
     this.#progress = progress;
     this.#signal = signal;
+    this.#without3d = without3d;
   }
 
   /** Whether scenes can be drawn, before hours are spent on what they show. @throws UsageError when not. */
   async check(): Promise<void> {
     this.#found = await findBrowser(this.#settings.browser).catch(error => {
-      throw new UsageError(`${(error as Error).message}; or leave 3D out with --subsets shapes2d textures2d`);
+      throw new UsageError(`${(error as Error).message}; or leave 3D out with ${this.#without3d}`);
     });
     // Who asks for something special learns at once whether it is there.
     const { requireGpu, gl = 'auto' } = this.#settings;

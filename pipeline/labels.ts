@@ -5,7 +5,10 @@ import { CANDIDATES } from '../extractors/material-plan.ts';
 import { MAP_NAMES } from '../extractors/pbr-maps.ts';
 import type { ShapeStatistics } from '../extractors/shape-statistics.ts';
 import { POLARITIES } from '../extractors/silhouette.ts';
+import { CORNERS, LETTER_KINDS } from '../renderers/letters.ts';
 import { SHAPE_SOURCES } from '../scenes/conditions.ts';
+import { PANEL_CONDITION_NAMES, REAL_CONDITION } from '../scenes/panel-conditions.ts';
+import { CHOICES, PANELS, panelScene2dSchema, panelScene3dSchema } from '../scenes/panel-scene.ts';
 import { QUANTITIES } from '../scenes/recipe3d.ts';
 import { scene2dSchema } from '../scenes/scene2d.ts';
 import { cameraSchema, scene3dSchema } from '../scenes/scene3d.ts';
@@ -386,7 +389,7 @@ const upright = z.strictObject({
 });
 
 /** The label of a sample of silhouettes. */
-export const silhouetteLabelSchema = sampleSchema.extend({
+export const silhouetteLabelSchema = sampleSchema.omit({ attempt: true }).extend({
   subset: z.literal('silhouettes'),
   key: z
     .string()
@@ -434,6 +437,79 @@ export const silhouetteLabelSchema = sampleSchema.extend({
 });
 export type SilhouetteLabel = z.infer<typeof silhouetteLabelSchema>;
 
+/** What all panel tests have in common. */
+const panelTest = z.strictObject({
+  id: z.string().describe('<condition>-<number>'),
+  condition: z.enum([...PANEL_CONDITION_NAMES, REAL_CONDITION]),
+  image: z.string().describe('name beside this list'),
+  size: z.int().positive().describe('side of the square image, pixels: two panels'),
+  split: split.nullable().describe('that all items are from; null: photographs that were given'),
+  question: z.string(),
+  alternatives: z.array(z.string()).min(1).describe('prompts that ask the same in other words'),
+  choices: z.tuple(
+    CHOICES.map(letter => z.literal(letter)) as [z.ZodLiteral<'B'>, z.ZodLiteral<'C'>, z.ZodLiteral<'D'>],
+  ),
+  answer: z.enum(CHOICES).describe('the panel that shows the instance of panel A'),
+  chance: z.number().min(0).max(1).describe('share of right answers that guessing gives'),
+  letters: z.strictObject({
+    corner: z.enum(CORNERS).describe('of every panel'),
+    kind: z.enum(LETTER_KINDS).describe('badge: on a dark ground, since no corner of all four panels was free'),
+  }),
+  sources: z
+    .array(
+      z.strictObject({
+        role: z.enum(['shape', 'fill', 'background', 'object', 'material', 'environment', 'photograph']),
+        id: z.string().describe('bank item, or photograph'),
+        photo: z.string().optional().describe('id of the photo it was cut from; of a material, that its texture was'),
+        panels: z.array(z.enum(PANELS)).min(1).describe('that show it'),
+        ...provenanceSchema.shape,
+      }),
+    )
+    .min(1),
+  seed: z.int().min(0),
+  attempt: z.int().min(0).describe('draws before this one met broken items, or objects without an acceptable view'),
+});
+const panelInstance = z.string().describe('bank item that is looked for; the same in A and the answer');
+const panelsOf = <P extends z.ZodType>(panel: P) =>
+  z.record(z.enum(PANELS), panel).describe('A upper left, B upper right, C and D below');
+
+/** A line of `panels.jsonl`: a test of four panels. */
+export const panelTestSchema = z.discriminatedUnion('subset', [
+  panelTest.extend({
+    subset: z.enum(['shapes2d', 'textures2d']),
+    panels: panelsOf(
+      z.strictObject({
+        instance: panelInstance,
+        free: panelScene2dSchema.describe('what was drawn without knowing the instance'),
+        scene: scene2dSchema.describe('the same with its instance: what is seen'),
+        facts: maskFacts,
+      }),
+    ),
+  }),
+  panelTest.extend({
+    subset: z.enum(['shapes3d', 'materials3d']),
+    panels: panelsOf(
+      z.strictObject({
+        instance: panelInstance,
+        free: panelScene3dSchema.describe('what was drawn without knowing the instance'),
+        scene: scene3dSchema.describe('the same with its instance: what is seen'),
+        facts: maskFacts,
+      }),
+    ),
+  }),
+  panelTest.extend({
+    subset: z.literal(REAL_CONDITION),
+    panels: panelsOf(
+      z.strictObject({
+        instance: z.string().describe('folder of photographs; the same in A and the answer'),
+        photograph: z.strictObject({ file: z.string().describe('path within the folder of instances'), ...size }),
+        crop: box.describe('the middle square that is shown, in photo pixels'),
+      }),
+    ),
+  }),
+]);
+export type PanelTest = z.infer<typeof panelTestSchema>;
+
 /** Every published schema by file name: what `docs/schema/` holds. */
 export const LABEL_SCHEMAS = {
   'shape-bank-item': shapeLabelSchema,
@@ -446,6 +522,7 @@ export const LABEL_SCHEMAS = {
   'shapes3d-sample': sample3dLabelSchema,
   'materials3d-sample': sample3dLabelSchema,
   'silhouettes-sample': silhouetteLabelSchema,
+  'panel-test': panelTestSchema,
 } as const;
 
 /**

@@ -251,19 +251,18 @@ function overlap(a: readonly [number, number] | undefined, b: readonly [number, 
 
 /** Where two records disagree on what decides a run's content, as "name: was A, is B". */
 function differences(before: RunRecord, now: RunRecord): string[] {
-  const found: string[] = [];
-  const compare = (name: string, a: unknown, b: unknown) => {
-    if (isDeepStrictEqual(a, b)) return;
-    if (isMapping(a) && isMapping(b)) {
-      for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
-        compare(name ? `${name}.${key}` : key, a[key], b[key]);
-      }
-    } else found.push(`${name}: was ${JSON.stringify(a)}, is ${JSON.stringify(b)}`);
-  };
-  compare('', before.configuration, now.configuration);
-  compare('assets', before.assets, now.assets);
-  compare('platform', before.platform, now.platform);
-  return found;
+  const deciding = ({ configuration, assets, platform }: RunRecord) => ({ ...configuration, assets, platform });
+  return differingValues(deciding(before), deciding(now));
+}
+
+/** Where two values differ, as "name: was A, is B", names of values in mappings joined by dots. */
+export function differingValues(before: unknown, now: unknown, name = ''): string[] {
+  if (isDeepStrictEqual(before, now)) return [];
+  if (!isMapping(before) || !isMapping(now))
+    return [`${name}: was ${JSON.stringify(before)}, is ${JSON.stringify(now)}`];
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])].flatMap(key =>
+    differingValues(before[key], now[key], name ? `${name}.${key}` : key),
+  );
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {

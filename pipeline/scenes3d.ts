@@ -6,7 +6,7 @@ import type { RenderJob, SceneItems } from '../renderers/render-job.ts';
 import { largestPart, NEAREST, silhouette } from '../renderers/silhouette.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
 import { decodeMesh, type StoredMesh } from '../scenes/mesh-format.ts';
-import { composeScene, DRAW_QUANTITY, type Draw3d, type Quantities } from '../scenes/object-scene.ts';
+import { composeScene, DRAW_QUANTITY, type Draw3d, type Quantities, type View } from '../scenes/object-scene.ts';
 import { QUANTITIES, type Quantity, type Scene3dRecipe } from '../scenes/recipe3d.ts';
 import type { Scene3d } from '../scenes/scene3d.ts';
 import { type Bank, itemSize, readItem, readLabel } from './bank.ts';
@@ -153,7 +153,8 @@ async function drawScene(
     );
     const quantities = { ...shared, ...own } as Quantities;
     const mesh = await readMesh(banks.meshes, drawn.find(quantities.object.id));
-    if (!isAccepted(mesh, quantities, recipe.minCoverage)) continue;
+    const { orientation, material } = quantities;
+    if (!isAccepted(mesh, orientation, material.displacement, recipe.minCoverage)) continue;
     const items = {
       mesh: drawn.find(quantities.object.id),
       material: drawn.find(quantities.material.id),
@@ -171,9 +172,10 @@ async function drawScene(
  * LAS&T's rule: some connected part of the object covers its share of the image. Ours: the camera is not in the object, also
  * where displacement lifts it as far as it can.
  */
-function isAccepted(
+export function isAccepted(
   mesh: StoredMesh,
-  { orientation: { rotation, camera }, material: { displacement } }: Quantities,
+  { rotation, camera }: View,
+  displacement: number,
   minCoverage: number,
 ): boolean {
   const seen = silhouette(mesh, rotation, camera, VIEW_SIDE, NEAREST + displacement);
@@ -184,7 +186,7 @@ function isAccepted(
 const readMeshes = new Map<string, Promise<StoredMesh>>();
 const MAX_READ_MESHES = 8;
 
-function readMesh(bank: Bank, item: number): Promise<StoredMesh> {
+export function readMesh(bank: Bank, item: number): Promise<StoredMesh> {
   const key = `${bank.parts[0]!.folder}/${item}`;
   let mesh = readMeshes.get(key);
   if (!mesh) {
@@ -206,7 +208,7 @@ async function renderVariation(
 ): Promise<TarFile[]> {
   const key = sampleKey(kind.subset, task.number, variation);
   const { pixels } = await drawer.render({ scene, items, output: 'picture' });
-  const { picture, mask } = split(pixels, scene.size);
+  const { picture, mask } = splitFrame(pixels, scene.size);
   const [jpg, png, sources] = await Promise.all([
     encodeJpeg(picture, kind.recipe.quality),
     encodeGrey(mask),
@@ -230,7 +232,7 @@ async function renderVariation(
 }
 
 /** Colour and coverage of a rendered frame. */
-function split(pixels: Uint8Array, size: number) {
+export function splitFrame(pixels: Uint8Array, size: number) {
   const data = new Uint8Array(3 * size * size);
   const mask = new Uint8Array(size * size);
   for (let i = 0, from = 0, to = 0; i < mask.length; i++) {
@@ -246,7 +248,7 @@ function split(pixels: Uint8Array, size: number) {
 }
 
 /** Who made what an image shows. */
-async function sourcesOf(banks: Banks3d, items: SceneItems): Promise<Sample3dLabel['sources']> {
+export async function sourcesOf(banks: Banks3d, items: SceneItems): Promise<Sample3dLabel['sources']> {
   const [mesh, material, environment] = await Promise.all([
     readLabel(banks.meshes, items.mesh) as Promise<MeshLabel>,
     readLabel(banks.materials, items.material) as Promise<MaterialLabel>,

@@ -11,9 +11,12 @@ import { serveRenderPort } from './render-port.ts';
 import type { Banks, TaskResult } from './stage.ts';
 import type { StageName } from './stage-names.ts';
 
+/** What workers do: the stages' tasks, and panel tests. */
+export type WorkName = StageName | 'panels';
+
 /** What is posted to a worker. Bank columns are shared memory, so a message stays small. */
 export interface WorkMessage {
-  readonly stage: StageName;
+  readonly stage: WorkName;
   readonly task: unknown;
   readonly banks: Banks;
   /** For stages that draw. */

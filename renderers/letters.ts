@@ -8,11 +8,13 @@ import { mix } from './composite.ts';
  */
 export const CORNERS = ['upper-left', 'upper-right', 'lower-left', 'lower-right'] as const;
 export type Corner = (typeof CORNERS)[number];
+/** Drawn on the picture, or on a dark square of their own. */
+export const LETTER_KINDS = ['outlined', 'badge'] as const;
 
-/** Where the letters of a test stand, one place for all its panels, and whether they need a ground of their own there. */
+/** Where the letters of a test stand, one place for all its panels, and how they are drawn there. */
 export interface LetterPlace {
   readonly corner: Corner;
-  readonly kind: 'outlined' | 'badge';
+  readonly kind: (typeof LETTER_KINDS)[number];
 }
 
 /** Shares of a panel's side: height of a letter, width of its outline, ground around the letter, distance from the edges. */

@@ -74,3 +74,5 @@ export const PANEL_CONDITION_NAMES = Object.keys(PANEL_CONDITIONS) as [PanelCond
 
 /** Table 2's last column: tests from photographs of objects, which are given and not drawn. */
 export const REAL_CONDITION = 'real';
+/** A column of a table, drawn or not. */
+export type ConditionName = PanelConditionName | typeof REAL_CONDITION;

@@ -33,23 +33,30 @@ export function sampleShapePanels(
   textures: Pool,
 ): Panels<PanelScene2d> | undefined {
   const paints = samplePaints(random, recipe.size, condition, textures);
-  return paints?.map(({ fill, background }) => ({
+  const rotations = condition.rotated ? sampleRotations(random) : [];
+  return paints?.map(({ fill, background }, place) => ({
     size: recipe.size,
     shape: null,
-    placement: samplePlacement(random, recipe, condition.rotated),
+    placement: samplePlacement(random, recipe, rotations[place] ?? 0),
     fill,
     background,
   }));
+}
+
+/** Four different rotations, whole degrees. */
+function sampleRotations(random: Rng): number[] {
+  const rotations = new Set<number>();
+  while (rotations.size < FOUR) rotations.add(integer(random, 0, 359));
+  return [...rotations];
 }
 
 /** Ranges of LAS&T, for a shape of any aspect: shrunk and placed as its square, turned, fits into the picture. */
 function samplePlacement(
   random: Rng,
   { size, longSide: [low, high] }: Pick<Shapes2dRecipe, 'size' | 'longSide'>,
-  rotated: boolean,
+  rotation: number,
 ): PanelScene2d['placement'] {
   const drawn = uniform(random, low, high) * size;
-  const rotation = rotated ? integer(random, 0, 359) : 0;
   const [extent] = turnedBox({ width: 1, height: 1 }, rotation);
   const longSide = Math.min(drawn, size / extent);
   const half = (extent * longSide) / 2;

@@ -9,6 +9,7 @@ import { bytesText, duration, makeProgress } from '../pipeline/progress.ts';
 import { shownPath } from '../pipeline/run-folder.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
+import { endInterrupted, interruptible } from './interruptible.ts';
 import { table } from './table.ts';
 
 export const generateCommand: CommandModule = {
@@ -49,25 +50,10 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
     const short = outcome.stages.some(({ asked, samples }) => samples < asked);
     process.exitCode = short && !settings.range ? ExitCode.fewerThanAsked : ExitCode.done;
   } catch (error) {
-    if (!signal.aborted) throw error;
-    console.error('\nshapemill: interrupted; the same command continues where this one stopped');
-    process.exitCode = ExitCode.interrupted;
-    // Decoding threads may still be at work on something nobody waits for.
-    process.exit();
+    endInterrupted(error, signal);
   } finally {
     stopListening();
   }
-}
-
-/** Aborts on the first Ctrl-C or termination; a second one ends the process at once. */
-function interruptible(): { signal: AbortSignal; stopListening: () => void } {
-  const controller = new AbortController();
-  const stop = () => {
-    if (controller.signal.aborted) process.exit(ExitCode.interrupted);
-    controller.abort();
-  };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
-  return { signal: controller.signal, stopListening: () => void process.off('SIGINT', stop).off('SIGTERM', stop) };
 }
 
 function printSummary({ folder, stages }: Outcome, seconds: number): void {

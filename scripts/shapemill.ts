@@ -8,6 +8,7 @@ import { failUsage } from './command-options.ts';
 import { doctorCommand } from './doctor.ts';
 import { ExitCode } from './exit-code.ts';
 import { generateCommand } from './generate.ts';
+import { panelsCommand } from './panels.ts';
 import { previewCommand } from './preview.ts';
 
 /** The command line: parses, calls, and turns errors into one line and an exit code. */
@@ -19,9 +20,10 @@ async function main(): Promise<void> {
     )
     .command(generateCommand)
     .command(previewCommand)
+    .command(panelsCommand)
     .command(assetsCommand)
     .command(doctorCommand)
-    .demandCommand(1, 'expected a command: generate, preview, assets or doctor')
+    .demandCommand(1, 'expected a command: generate, preview, panels, assets or doctor')
     // Names and values reach the option tables as they were typed.
     .parserConfiguration({
       'camel-case-expansion': false,

@@ -1,0 +1,94 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { unlessMissing } from '../faults.ts';
+import { type PanelTest, panelTestSchema } from '../labels.ts';
+import { differingValues } from '../run-folder.ts';
+import { jsonFrom, writeDurably } from '../shard-writer.ts';
+import { UsageError } from '../usage-error.ts';
+import { panelFileNames } from './panel-task.ts';
+
+/** What decides the tests of a condition. */
+export interface PanelRecord {
+  readonly condition: string;
+  readonly tests: number;
+  readonly seed: number;
+  /** Digests of what the tests are made of. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly platform: Readonly<Record<string, string>>;
+}
+
+const SETTINGS = 'settings.json';
+const LIST = 'panels.jsonl';
+/** Labels of tests until the list of all is written. */
+const LABELS = 'labels';
+
+/**
+ * The tests of one condition on disk: pictures, and a list of their labels, written last. A test is there when its label and
+ * then its picture have their names.
+ */
+export class PanelFolder {
+  readonly path: string;
+  readonly #labels = new Map<number, PanelTest>();
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /**
+   * Begins, or agrees to continue.
+   * @throws UsageError when the folder holds other tests, naming how they differ.
+   */
+  async begin(record: PanelRecord): Promise<void> {
+    const text = await readFile(join(this.path, SETTINGS), 'utf8').catch(unlessMissing);
+    if (text === undefined) {
+      await writeDurably(join(this.path, SETTINGS), JSON.stringify(record, null, 2));
+      return;
+    }
+    const what = differingValues(jsonFrom(text), record);
+    if (what.length > 0) {
+      throw new UsageError(
+        `${this.path} holds tests that differ in ${what.slice(0, 4).join('; ')}. Delete that folder, or give the same settings`,
+      );
+    }
+    await this.#readLabels();
+  }
+
+  /** Whether a test was made before. */
+  has(number: number): boolean {
+    return this.#labels.has(number);
+  }
+
+  /** Keeps a test, the label first. */
+  async put(number: number, image: Uint8Array, label: Uint8Array): Promise<void> {
+    const names = panelFileNames(number);
+    await writeDurably(join(this.path, LABELS, names.label), label);
+    await writeDurably(join(this.path, names.image), image);
+    this.#labels.set(number, labelFrom(Buffer.from(label).toString('utf8'))!);
+  }
+
+  /** Writes the list of all tests, in their order. @returns how many there are. */
+  async finish(): Promise<number> {
+    const labels = [...this.#labels].sort(([a], [b]) => a - b).map(([, label]) => label);
+    await writeDurably(join(this.path, LIST), labels.map(label => `${JSON.stringify(label)}\n`).join(''));
+    await rm(join(this.path, LABELS), { recursive: true, force: true });
+    return labels.length;
+  }
+
+  /** The labels whose pictures are there: of the list, and of tests that a process made before it was killed. */
+  async #readLabels(): Promise<void> {
+    const list = (await readFile(join(this.path, LIST), 'utf8').catch(unlessMissing)) ?? '';
+    const texts = list.split('\n');
+    for (const name of (await readdir(join(this.path, LABELS)).catch(unlessMissing)) ?? []) {
+      if (name.endsWith('.json')) texts.push(await readFile(join(this.path, LABELS, name), 'utf8'));
+    }
+    for (const text of texts) {
+      const label = labelFrom(text);
+      const file = label && (await stat(join(this.path, label.image)).catch(unlessMissing));
+      if (file) this.#labels.set(Number.parseInt(label.image, 10), label);
+    }
+  }
+}
+
+function labelFrom(text: string): PanelTest | undefined {
+  return panelTestSchema.safeParse(jsonFrom(text)).data;
+}

@@ -1,0 +1,55 @@
+import type { GreyImage, RgbImage } from '../../extractors/image.ts';
+import { drawLetter, type LetterPlace, placeLetters } from '../../renderers/letters.ts';
+import { PANEL_SIZE, PANELS, type PanelName } from '../../scenes/panel-scene.ts';
+import type { PanelTest } from '../labels.ts';
+
+/** The picture of a test while its panels are drawn: four without a gap, A and B above C and D. */
+export class PanelSheet {
+  readonly image: RgbImage;
+  readonly #size: number;
+
+  constructor(size = PANEL_SIZE) {
+    this.#size = size;
+    this.image = { width: 2 * size, height: 2 * size, data: new Uint8Array(3 * 4 * size * size) };
+  }
+
+  /** Puts a panel's picture in its place. */
+  put(panel: PanelName, { data }: RgbImage): void {
+    const { left, top } = this.#place(panel);
+    const row = 3 * this.#size;
+    for (let y = 0; y < this.#size; y++) {
+      this.image.data.set(data.subarray(y * row, (y + 1) * row), 3 * ((top + y) * this.image.width + left));
+    }
+  }
+
+  /** Draws the letters, last of all. @param masks of all panels; undefined where nobody knows what is to be seen. */
+  letter(masks: readonly GreyImage[] | undefined): LetterPlace {
+    const place = placeLetters(masks);
+    for (const panel of PANELS) drawLetter(this.image, panel, place, this.#place(panel));
+    return place;
+  }
+
+  #place(panel: PanelName) {
+    const number = PANELS.indexOf(panel);
+    const size = this.#size;
+    return { left: size * (number % 2), top: size * Math.floor(number / 2), width: size, height: size };
+  }
+}
+
+type Source = PanelTest['sources'][number];
+
+/** Who made what a test shows, each once a role, with the panels that show it. */
+export class PanelSources {
+  readonly #sources = new Map<string, Source>();
+
+  add(panel: PanelName, source: Omit<Source, 'panels'>): void {
+    const key = `${source.role} ${source.id} ${source.photo}`;
+    const known = this.#sources.get(key);
+    if (known) known.panels.push(panel);
+    else this.#sources.set(key, { ...source, panels: [panel] });
+  }
+
+  list(): Source[] {
+    return [...this.#sources.values()];
+  }
+}

@@ -1,0 +1,265 @@
+import sharp from 'sharp';
+import { hash128 } from '../../sampling/hash.ts';
+import {
+  type ConditionName,
+  PANEL_CONDITIONS,
+  type PanelConditionName,
+  REAL_CONDITION,
+} from '../../scenes/panel-conditions.ts';
+import { type PlannedTest, planTests } from '../../scenes/panel-plan.ts';
+import type { Pool } from '../../scenes/panel-pool.ts';
+import { type Bank, joinBanks, openBank } from '../bank.ts';
+import { BANK_KINDS, type BankKind } from '../bank-kinds.ts';
+import type { Configuration } from '../configuration.ts';
+import { Drawing, type DrawingSettings } from '../drawing.ts';
+import type { Fault } from '../faults.ts';
+import { Inputs } from '../inputs.ts';
+import type { Progress } from '../progress.ts';
+import { RunFolder } from '../run-folder.ts';
+import type { Banks } from '../stage.ts';
+import { decodeTar } from '../tar.ts';
+import { UsageError } from '../usage-error.ts';
+import { WorkerPool } from '../worker-pool.ts';
+import { PanelFolder, type PanelRecord } from './panel-folder.ts';
+import { needsOf, poolsOf, type Shortage, shortageOf } from './panel-pools.ts';
+import type { PanelTask } from './panel-task.ts';
+import { type RealInstance, realInstances } from './panels-real.ts';
+
+/** What tests are asked for, and what concerns the machine. */
+export interface PanelSettings {
+  readonly conditions: readonly ConditionName[];
+  readonly perCondition: number;
+  /** The run's when left out. */
+  readonly seed: number | undefined;
+  /** Folder of photographs, where they are asked for. */
+  readonly real: string | undefined;
+  readonly workers: number | undefined;
+  readonly drawing: DrawingSettings;
+}
+
+/** A condition as it ended. */
+export interface ConditionOutcome {
+  readonly condition: ConditionName;
+  readonly asked: number;
+  /** Tests that are there now, made by this process or before. */
+  readonly tests: number;
+  /** Instances that are compared. */
+  readonly instances: number;
+  /** Tests that this process made, and in what time. */
+  readonly made: number;
+  readonly seconds: number;
+  readonly faults: readonly Fault[];
+  /** Why there are fewer than asked, as far as that was known before. */
+  readonly shortage?: string;
+}
+
+/** The tests of a condition before they are made. */
+interface ConditionPlan {
+  readonly condition: ConditionName;
+  readonly instances: number;
+  readonly tests: readonly PlannedTest[];
+  readonly inputs: PanelRecord['inputs'];
+  readonly banks: Banks;
+  readonly draws: boolean;
+  readonly faults: readonly Fault[];
+  readonly real?: readonly RealInstance[];
+  readonly shortage?: string;
+}
+
+/**
+ * Makes panel tests of a run's test split, as far as they are not there yet.
+ * @throws UsageError, or the environment's error; the tests that are there stay, and the same command continues.
+ */
+export async function makePanels(
+  run: string,
+  settings: PanelSettings,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<ConditionOutcome[]> {
+  const folder = new RunFolder(run);
+  const record = await folder.record();
+  if (!record) throw new UsageError(`expected a run folder, found no run.json in ${run}`);
+  const configuration = record.configuration as unknown as Configuration;
+  const seed = settings.seed ?? configuration.seed;
+  const banks = await banksOf(folder, new Inputs(configuration, folder, folder.path, progress, signal));
+  const plans: ConditionPlan[] = [];
+  for (const condition of settings.conditions) {
+    plans.push(
+      condition === REAL_CONDITION
+        ? await planReal(settings.real!, seed, settings.perCondition)
+        : await planCondition(condition, banks, seed, settings.perCondition),
+    );
+  }
+  for (const { condition, shortage } of plans) if (shortage) progress.warn(`${condition}: ${shortage}`);
+  const drawing = new Drawing(settings.drawing, folder, progress, signal, '--conditions');
+  const unlock = await folder.lock(undefined);
+  const pool = new WorkerPool(configuration, settings.workers);
+  try {
+    if (plans.some(({ draws, tests }) => draws && tests.length > 0)) await drawing.check();
+    const outcomes: ConditionOutcome[] = [];
+    for (const plan of plans) {
+      outcomes.push(await makeCondition(plan, folder, seed, settings.perCondition, pool, drawing, progress, signal));
+    }
+    return outcomes;
+  } finally {
+    await pool.close();
+    await drawing.close();
+    await unlock();
+  }
+}
+
+const SHAPE_BANKS = ['shapes', 'semantic-shapes', 'projected-shapes'] as const satisfies readonly BankKind[];
+
+/** The finished banks of a run, or those of other runs that it used; shapes of all sources joined. */
+async function banksOf(folder: RunFolder, inputs: Inputs): Promise<Banks> {
+  const open = async (kind: BankKind) => (await inputs.foreignBank(kind)) ?? (await openBank(folder.bank(kind)));
+  const banks: { -readonly [K in BankKind]?: Bank } = {};
+  for (const kind of BANK_KINDS) {
+    const bank = await open(kind);
+    if (bank) banks[kind] = bank;
+  }
+  const shapes = SHAPE_BANKS.flatMap(kind => banks[kind] ?? []);
+  return { ...banks, ...(shapes.length > 0 && { shapes: joinBanks('shapes', shapes) }) };
+}
+
+async function planCondition(
+  name: PanelConditionName,
+  all: Banks,
+  seed: number,
+  wanted: number,
+): Promise<ConditionPlan> {
+  const condition = PANEL_CONDITIONS[name];
+  const needs = needsOf(condition);
+  const banks: Banks = Object.fromEntries(needs.flatMap(({ pool }) => (all[pool] ? [[pool, all[pool]]] : [])));
+  const pools = await poolsOf(condition, banks);
+  const inputs = Object.fromEntries(Object.entries(banks).map(([kind, bank]) => [kind, bank.digest]));
+  const plan = { condition: name, inputs, banks, draws: 'vary' in condition, faults: [] };
+  const shortage = shortageOf(needs, pools);
+  if (shortage) return { ...plan, instances: pools.instances?.count ?? 0, tests: [], shortage: inWords(shortage) };
+  const instances = pools.instances!;
+  return { ...plan, ...planned(seed, name, instances, wanted, needs[0]!.items) };
+}
+
+async function planReal(path: string, seed: number, wanted: number): Promise<ConditionPlan> {
+  const { instances, tooFew } = await realInstances(path);
+  const names = instances.flatMap(({ photos }) => photos.map(({ file }) => file));
+  const pool: Pick<Pool, 'count' | 'related'> = { count: instances.length, related: (a, b) => a === b };
+  return {
+    condition: REAL_CONDITION,
+    inputs: { photographs: hash128(names.join('\n')).join('-') },
+    banks: {},
+    draws: false,
+    faults: tooFew.map(item => ({ item, reason: 'expected two photographs or more, found one' })),
+    real: instances,
+    ...planned(seed, REAL_CONDITION, pool, wanted, 'objects'),
+  };
+}
+
+/** @param items what the instances are, in the plural. */
+function planned(
+  seed: number,
+  condition: ConditionName,
+  pool: Pick<Pool, 'count' | 'related'>,
+  wanted: number,
+  items: string,
+): Pick<ConditionPlan, 'instances' | 'tests' | 'shortage'> {
+  const tests = planTests(seed, condition, pool, wanted);
+  const all = { instances: pool.count, tests };
+  if (tests.length === wanted) return all;
+  const most = tests.length === 0 ? 'no test' : `only ${tests.length} different tests`;
+  return { ...all, shortage: `${pool.count} ${items} give ${most}, ${wanted} were asked for` };
+}
+
+/** What there is, what is needed, and where more comes from. */
+function inWords({ items, sources, pool, there, needed }: Shortage): string {
+  const remedies: Readonly<Record<Shortage['pool'], string>> = {
+    shapes: items.startsWith('semantic')
+      ? '--semantic name:DIR brings semantic shapes into a run'
+      : 'more photographs help (--photos)',
+    textures: 'more photographs help (--photos)',
+    materials: 'the subsets shapes3d and materials3d make them; more photographs help (--photos)',
+    meshes: 'the subsets shapes3d and materials3d take them in; more of them help (--meshes)',
+    environments: 'the subsets shapes3d and materials3d take them in; more of them help (--environments)',
+  };
+  const found = there === 0 ? `no ${items}` : `${items} of ${there} ${sources}`;
+  return `the test split has ${found}, ${needed} ${sources} are needed: ${remedies[pool]}`;
+}
+
+async function makeCondition(
+  plan: ConditionPlan,
+  run: RunFolder,
+  seed: number,
+  asked: number,
+  pool: WorkerPool,
+  drawing: Drawing,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<ConditionOutcome> {
+  const { condition, instances, tests, inputs, shortage } = plan;
+  const began = performance.now();
+  const ended = (counts: Pick<ConditionOutcome, 'tests' | 'made' | 'faults'>): ConditionOutcome => ({
+    condition,
+    asked,
+    instances,
+    seconds: (performance.now() - began) / 1000,
+    ...counts,
+    ...(shortage && { shortage }),
+  });
+  if (tests.length === 0) return ended({ tests: 0, made: 0, faults: plan.faults });
+  const folder = new PanelFolder(run.at('panels', condition));
+  const platform = { arch: process.arch, libvips: sharp.versions.vips!, sharp: sharp.versions.sharp! };
+  await folder.begin({ condition, tests: asked, seed, inputs, platform });
+  const missing = tests.filter(({ number }) => !folder.has(number));
+  const faults = [...plan.faults];
+  let made = 0;
+  progress.begin({ name: condition, title: condition, unit: 'tests', total: tests.length });
+  progress.found(tests.length - missing.length);
+  progress.advance(0, plan.faults);
+  const host = plan.draws && missing.length > 0 ? await drawing.host() : undefined;
+  try {
+    await eachOf(missing, 2 * pool.size, signal, async (test, working) => {
+      const task = taskOf(plan, seed, test);
+      const result = await pool.run({ stage: 'panels', task, banks: plan.banks }, working, host);
+      if (result.samples > 0) {
+        const [image, label] = decodeTar(Buffer.from(result.bytes), condition);
+        await folder.put(test.number, image!.data, label!.data);
+      }
+      made += result.samples;
+      faults.push(...result.faults);
+      progress.advance(result.samples, result.faults);
+    });
+    return ended({ tests: missing.length > 0 ? await folder.finish() : tests.length, made, faults });
+  } finally {
+    progress.end();
+  }
+}
+
+function taskOf({ condition, real }: ConditionPlan, seed: number, test: PlannedTest): PanelTask {
+  const task = { condition, seed, ...test };
+  return real ? { ...task, real: Object.fromEntries(test.triples.flat().map(i => [i, real[i]!])) } : task;
+}
+
+/** Works on several things at a time. The first error ends the work on the others, and is thrown when they have ended. */
+async function eachOf<T>(
+  things: readonly T[],
+  atATime: number,
+  signal: AbortSignal,
+  work: (thing: T, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  const working = AbortSignal.any([signal, stop.signal]);
+  const errors: unknown[] = [];
+  const waiting = things.values();
+  const lane = async () => {
+    for (const thing of waiting) {
+      if (working.aborted) return;
+      await work(thing, working).catch(error => {
+        errors.push(error);
+        stop.abort();
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: atATime }, lane));
+  signal.throwIfAborted();
+  if (errors.length > 0) throw errors[0];
+}
