@@ -159,6 +159,7 @@ export interface Configuration {
 export const STARTER_PHOTOS = 'starter-photos';
 export const STARTER_MESHES = 'starter-meshes';
 export const STARTER_ENVIRONMENTS = 'starter-environments';
+export const STARTER_CUTOUTS = 'starter-cutouts';
 
 const LAST = {
   naturalShapes: {
@@ -344,17 +345,10 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
   const textures = given.textures ?? Math.max(MIN_TEXTURES, Math.ceil(shapes / 10));
   const instances = (released: number, variations: number) =>
     Math.max(RELEASED.minInstances, Math.ceil((shapes * released) / RELEASED.shapes / variations)) * variations;
-  const segmentation = given.segmentation ?? [];
-  const subsets = SUBSETS.filter(
-    subset => given.subsets?.includes(subset) ?? (subset !== 'silhouettes' || segmentation.length > 0),
-  );
-  if (subsets.includes('silhouettes') && segmentation.length === 0) {
-    throw new UsageError('silhouettes are cut out of segmentation data: give --segmentation name:DIR; see --help');
-  }
   return {
     recipe: name,
     seed: given.seed ?? 1,
-    subsets,
+    subsets: SUBSETS.filter(subset => given.subsets?.includes(subset) ?? true),
     shapes,
     textures,
     shapes2dImages: given['shapes2d-images'] ?? instances(RELEASED.shapes2d, groups.shapes2d.variations),
@@ -369,7 +363,7 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
     photos: given.photos ?? [STARTER_PHOTOS],
     meshes: given.meshes ?? [STARTER_MESHES],
     environments: given.environments ?? [STARTER_ENVIRONMENTS],
-    segmentation,
+    segmentation: given.segmentation ?? [STARTER_CUTOUTS],
     semantic: given.semantic ?? [],
     shapeBank: given['shape-bank'] ?? null,
     textureBank: given['texture-bank'] ?? null,

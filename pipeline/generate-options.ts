@@ -89,7 +89,7 @@ export const GENERATE_OPTIONS = {
   subsets: listOf(SUBSETS, {
     group: what,
     inRecipe: true,
-    default: 'all; silhouettes with --segmentation',
+    default: 'all',
     help: 'image subsets to make',
   }),
   recipe: text('"last" or the path of a YAML or JSON file', {
@@ -121,12 +121,13 @@ export const GENERATE_OPTIONS = {
     default: 'starter-environments',
     help: 'HDR and EXR panoramas: pack ids, folders, globs, or text files with a path a line',
   }),
-  segmentation: list('datasets as name:DIR', {
+  segmentation: list('pack ids, or datasets as name:DIR', {
     group: from,
     inRecipe: true,
-    help: `segmentation data for silhouettes, as name:DIR; names: ${DATASET_NAMES.join(', ')} (sprites needs no DIR)`,
+    default: 'starter-cutouts',
+    help: `segmentation data for silhouettes: pack ids, or name:DIR with the names ${DATASET_NAMES.join(', ')} (sprites needs no DIR)`,
   }),
-  semantic: list('datasets as name:DIR', {
+  semantic: list('pack ids, or datasets as name:DIR', {
     group: from,
     inRecipe: true,
     help: 'segmentation data whose outlines join the shape bank, likewise',

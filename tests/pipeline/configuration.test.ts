@@ -55,9 +55,10 @@ describe('configure', () => {
     expect(await configure({})).toMatchObject({
       recipe: 'last',
       seed: 1,
-      subsets: ['shapes2d', 'textures2d', 'shapes3d', 'materials3d'],
+      subsets: ['shapes2d', 'textures2d', 'shapes3d', 'materials3d', 'silhouettes'],
       shapes: 40,
       photos: ['starter-photos'],
+      segmentation: ['starter-cutouts'],
       shapeBank: null,
       textureBank: null,
       licences: null,

@@ -164,7 +164,7 @@ it('says what it found in a folder of something else', async () => {
 
 describe('asset packs of cut-outs', () => {
   it('are named by their ids; licence, author and split of each file are kept', async () => {
-    const sources = await resolveDatasets(['starter-cutouts'], ['CC-BY-SA-3.0']);
+    const sources = await resolveDatasets(['starter-cutouts'], null);
     const index = await buildPhotoIndex(join(folder(), 'run'), sources, 1);
     const files = await index.block(0, index.facts.files);
     expect(files).toHaveLength(24);
@@ -181,6 +181,8 @@ describe('asset packs of cut-outs', () => {
     }
     expect(labels.size).toBe(24);
     expect(labels).toContain('fire hydrant');
+    const free = await resolveDatasets(['starter-cutouts'], ['CC0-1.0']);
+    expect((await buildPhotoIndex(join(folder(), 'free'), free, 1)).facts.files).toBe(2);
   });
 
   it('that are not here are told how to be added, and others by their names', async () => {
