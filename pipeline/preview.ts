@@ -12,6 +12,7 @@ import type { SilhouetteLabel } from './labels.ts';
 import { readMaps } from './material-files.ts';
 import { panoramaLight, shrinkPanorama } from './panoramas/solid-angle.ts';
 import type { RunFolder } from './run-folder.ts';
+import { shapeStatisticsSection } from './shape-report.ts';
 import { writeDurably } from './shard-writer.ts';
 import { SPLITS } from './splits.ts';
 import { readTar } from './tar.ts';
@@ -83,7 +84,7 @@ export async function writePreview(
       await add(`${subset}-${split}`, `${subset} · ${split}`, `${basename(shard)}: ${caption}`, cells);
     }
   }
-  await writeDurably(folder.at('report', 'index.html'), page(basename(folder.path), sheets));
+  await writeDurably(folder.at('report', 'index.html'), page(basename(folder.path), sheets, await shapeStatisticsSection(folder)));
   return sheets;
 }
 
@@ -259,7 +260,7 @@ function sheet(cells: readonly Cell[]): Promise<Buffer> {
     .toBuffer();
 }
 
-function page(name: string, sheets: readonly ContactSheet[]): string {
+function page(name: string, sheets: readonly ContactSheet[], statistics: string): string {
   const figures = sheets.map(
     ({ title, caption, file }) =>
       `<figure><h2>${escapeHtml(title)}</h2><img src="${file}" alt="${escapeHtml(title)}"><figcaption>${escapeHtml(caption)}</figcaption></figure>`,
@@ -277,7 +278,7 @@ function page(name: string, sheets: readonly ContactSheet[]): string {
   figcaption { opacity: .75; font-size: .9rem }
 </style>
 <h1>${escapeHtml(name)}</h1>
-${figures.join('\n') || '<p>Nothing is finished yet.</p>'}
+${[...figures, statistics].join('\n').trim() || '<p>Nothing is finished yet.</p>'}
 </html>
 `;
 }
