@@ -84,7 +84,8 @@ export async function writePreview(
       await add(`${subset}-${split}`, `${subset} · ${split}`, `${basename(shard)}: ${caption}`, cells);
     }
   }
-  await writeDurably(folder.at('report', 'index.html'), page(basename(folder.path), sheets, await shapeStatisticsSection(folder)));
+  const statistics = await shapeStatisticsSection(folder);
+  await writeDurably(folder.at('report', 'index.html'), page(basename(folder.path), sheets, statistics));
   return sheets;
 }
 
