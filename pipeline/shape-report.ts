@@ -101,31 +101,37 @@ ${table(measured)}
 </section>`;
 }
 
-/** What the numbers say about whose shapes are more diverse, as a sentence. */
+/** Of fewer shapes, neither entropies nor their errors tell much. */
+const FEWEST_COMPARED = 30;
+
+/** What the numbers say about whose shapes are more diverse: a sentence for each source beside the first. */
 function verdict(measured: MeasuredShapes): string {
   const [first, ...others] = measured;
-  if (others.length === 0) return `The ${NAMES[first![0]]} shapes of this run; height is the share of the shapes.`;
   const [source, shapes] = first!;
-  const clauses = others.map(([other, otherShapes]) => {
-    const { more, less, unclear, shapes: number } = compareDiversity(shapes, otherShapes);
-    const listed = (names: readonly string[]) =>
-      names.length === 0 ? 'none' : `${names.length} (${names.join(', ')})`;
+  if (others.length === 0) return `The ${NAMES[source]} shapes of this run; height is the share of the shapes.`;
+  const sentences = others.map(([other, otherShapes]) => {
+    const comparison = compareDiversity(shapes, otherShapes);
+    const number = `${comparison.shapes} shapes of each`;
+    if (comparison.shapes < FEWEST_COMPARED) {
+      return `${number} are too few to compare <b>${NAMES[source]}</b> with <b>${NAMES[other]}</b> ones.`;
+    }
+    const [more, less, unclear] = [comparison.more, comparison.less, comparison.unclear].map(names =>
+      names.length === 0 ? 'none' : `${names.length} (${names.join(', ')})`,
+    );
     return (
-      `than <b>${NAMES[other]}</b> in ${listed(more)}, less diverse in ${listed(less)}, ` +
-      `without a clear difference in ${listed(unclear)}, at ${number} shapes each${sizeCaution(shapes, otherShapes)}`
+      `Of ${FORM_STATISTICS.length} statistics that do not depend on size, <b>${NAMES[source]}</b> shapes are more diverse than ` +
+      `<b>${NAMES[other]}</b> ones (a histogram of higher entropy, by over two standard errors) in ${more}, less diverse in ${less}, without a clear difference in ${unclear}; ` +
+      `${number} were compared${sizeCaution(shapes, otherShapes)}.`
     );
   });
-  return (
-    `Of ${FORM_STATISTICS.length} statistics that do not depend on size, <b>${NAMES[source]}</b> shapes are more diverse ` +
-    `${clauses.join('; ')}. More diverse: the histogram has a higher entropy, by more than two standard errors.`
-  );
+  return sentences.join(' ');
 }
 
 /** What has to be added when one source's shapes have far more pixels: detail that small shapes cannot show is measured, too. */
 function sizeCaution(shapes: readonly ShapeStatistics[], others: readonly ShapeStatistics[]): string {
   const [one, other] = [shapes, others].map(list => quartiles(list.map(({ area }) => area))[1]) as [number, number];
   if (Math.max(one / other, other / one) < 4) return '';
-  return ` (of ${shown(one)} and ${shown(other)} pixels at the median, so that holes and complexity tell of resolution, too)`;
+  return `, of ${shown(one)} and ${shown(other)} pixels at the median, so that holes and complexity tell of resolution, too`;
 }
 
 /** Histogram sizes in its own units, about a pixel each. */

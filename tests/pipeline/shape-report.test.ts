@@ -98,7 +98,7 @@ describe('the section of the report', () => {
       folder.at('silhouettes', 'val', 'silhouettes-val-000000.tar'),
       Buffer.concat([
         encodeTar(
-          madeUp(20, 1, 4000).map((statistics, i) => ({
+          madeUp(40, 1, 4000).map((statistics, i) => ({
             name: `silhouettes-${i}.json`,
             data: Buffer.from(JSON.stringify({ statistics })),
           })),
@@ -107,29 +107,38 @@ describe('the section of the report', () => {
       ]),
     );
     const html = await shapeStatisticsSection(folder);
-    for (const text of ['natural, 300', 'semantic, 200', 'silhouettes, 20']) expect(html).toContain(text);
+    for (const text of ['natural, 300', 'semantic, 200', 'silhouettes, 40']) expect(html).toContain(text);
     expect(html).toContain(
-      '<b>natural</b> shapes are more diverse than <b>semantic</b> in 6 ' +
+      '<b>natural</b> shapes are more diverse than <b>semantic</b> ones (a histogram of higher entropy, by over two standard errors) in 6 ' +
         '(solidity, convexity, elongation, thickness, complexity, holes), less diverse in none, ' +
-        'without a clear difference in none, at 200 shapes each;',
+        'without a clear difference in none; 200 shapes of each were compared. Of 6',
     );
-    expect(html).toMatch(/; than <b>silhouettes<\/b> in .* at 20 shapes each \(of 250 and 4010 pixels at the median/);
+    expect(html).toMatch(
+      /than <b>silhouettes<\/b> ones .*; 40 shapes of each were compared, of 250 and 4020 pixels at the median/,
+    );
     const rows = rowsOf(html);
     expect(rows[0]).toEqual(['statistic', 'source', 'shapes', 'median', 'quartiles', 'entropy']);
     expect(rows.length).toBe(1 + 9 * 3);
     const [lower, median, upper] = quartiles(natural.map(({ solidity }) => solidity)).map(value => value.toFixed(2));
     expect(rows[1]!.slice(0, 5)).toEqual(['solidity', 'natural', '300', median, `${lower} – ${upper}`]);
     expect(rows[2]!.slice(0, 2)).toEqual(['semantic', '200']);
-    expect(rows[24]).toEqual(['silhouettes', '20', '4010', '4005 – 4014', '0.00']);
+    expect(rows[24]).toEqual(['silhouettes', '40', '4020', '4010 – 4029', '0.00']);
   });
 
   it('says so when natural shapes are the less diverse', async () => {
     const folder = new RunFolder(join(scratch, 'less'));
     await writeBank(folder, 'shapes', 'natural', madeUp(200, 0.2));
     await writeBank(folder, 'projected-shapes', 'projection', madeUp(200, 1));
-    expect(await shapeStatisticsSection(folder)).toContain(
-      'more diverse than <b>projected</b> in none, less diverse in 6',
-    );
+    expect(await shapeStatisticsSection(folder)).toContain('two standard errors) in none, less diverse in 6');
+  });
+
+  it('does not compare a handful', async () => {
+    const folder = new RunFolder(join(scratch, 'few'));
+    await writeBank(folder, 'shapes', 'natural', madeUp(200, 1));
+    await writeBank(folder, 'semantic-shapes', 'semantic', madeUp(6, 0.1));
+    const html = await shapeStatisticsSection(folder);
+    expect(html).toContain('6 shapes of each are too few to compare <b>natural</b> with <b>semantic</b> ones.');
+    expect(html).not.toContain('less diverse');
   });
 
   it('leaves out labels without statistics', async () => {
