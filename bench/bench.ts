@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import sharp from 'sharp';
 import { didYouMean } from '../pipeline/usage-error.ts';
+import { annotations } from './annotations.ts';
 import { materials } from './materials.ts';
 import type { BenchSettings } from './measure.ts';
 import { render } from './render.ts';
@@ -22,9 +23,10 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   soak,
   soak3d,
   scale,
+  annotations,
 };
 
-const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | render | soak | soak3d | scale [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | render | soak | soak3d | scale | annotations [--photos DIR] [--count N]
        npm run bench -- render [--browser PATH] [--gl BACKEND] [--count N]
        npm run bench -- silhouettes [--segmentation NAME:DIR] [--count N]
 

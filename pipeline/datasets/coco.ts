@@ -112,6 +112,9 @@ async function filesIn(root: string): Promise<string[]> {
   return single === undefined ? [] : [single];
 }
 
+/** So many pictures are looked for in every folder; where none of them is, the others will not be. */
+const MOST_LOOKS = 1000;
+
 /**
  * Finds the pictures of a part: all lie in the folder where the first lies that is there. Until one is, the first folder counts
  * that is there, since a picture that is missing is a fault of its own.
@@ -123,9 +126,10 @@ async function pictureFinder(root: string, part: string | null): Promise<(fileNa
     if (await isFolder(join(root, folder))) folders.push(folder);
   }
   let found: string | undefined;
+  let looked = 0;
   return async fileName => {
     if (posix.isAbsolute(fileName)) return fileName;
-    if (found === undefined) {
+    if (found === undefined && looked++ < MOST_LOOKS) {
       const paths = folders.map(folder => join(root, folder, fileName));
       const path = await firstFile(paths);
       if (path !== undefined) found = folders[paths.indexOf(path)];
