@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { parseJson } from '../packs/manifest.ts';
+import { jsonFrom } from '../shard-writer.ts';
 import { UsageError } from '../usage-error.ts';
 import { readCutOut } from './binary-mask.ts';
 import { datasetReader, type Taxonomy } from './dataset.ts';
@@ -65,8 +65,7 @@ export const sprites = datasetReader<Entry>({
       pack: PACKAGE,
       root,
       async *images() {
-        const path = join(root, DEX);
-        const dex = parseJson(dexSchema, await readFile(path, 'utf8'), path);
+        const dex = await readDex(join(root, DEX));
         const names = new Map(Object.entries(dex).map(([number, { name }]) => [Number(number), name.eng]));
         for (const [key, { name, slug, 'gen-8': generation8 }] of Object.entries(dex)) {
           const number = Number(key);
@@ -115,6 +114,13 @@ export function installedPackage(resolve: (name: string) => string = createRequi
       `sprites: expected ${form.title}, found none: npm install ${PACKAGE}, or name its folder (sprites:DIR)`,
     );
   }
+}
+
+async function readDex(path: string): Promise<z.infer<typeof dexSchema>> {
+  const { data, error } = dexSchema.safeParse(jsonFrom(await readFile(path, 'utf8')));
+  if (data) return data;
+  const { path: field, message } = error.issues[0]!;
+  throw new UsageError(`${path}: expected the list of ${form.title}, found another: ${field.join('.')}: ${message}`);
 }
 
 /** null: a species of a later generation. */

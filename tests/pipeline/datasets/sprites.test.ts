@@ -126,11 +126,16 @@ it('says what to do when the package is not installed, and what it found in anot
   );
 });
 
-it('refuses a list in which a name leads out of the folder', async () => {
+it('refuses a list of another form, or in which a name leads out of the folder', async () => {
   const other = join(folder(), 'other');
   await put(join(other, 'pokemon-gen8/regular/a.png'), '');
   await put(join(other, 'data/pokemon.json'), JSON.stringify({ '001': species('A', '../../a', { $: {} }) }));
-  await expect(listImages(sprites, other)).rejects.toThrow(/pokemon\.json is not as expected:.*slug\.eng/s);
+  await expect(listImages(sprites, other)).rejects.toThrow(UsageError);
+  await expect(listImages(sprites, other)).rejects.toThrow(
+    /pokemon\.json: expected the list of the npm package pokesprite-images, found another: 001\.slug\.eng: .+$/,
+  );
+  await put(join(other, 'data/pokemon.json'), '{');
+  await expect(listImages(sprites, other)).rejects.toThrow(UsageError);
 });
 
 it('knows families with their first species', () => {
