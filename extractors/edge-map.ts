@@ -14,76 +14,74 @@ export const EDGE_THRESHOLDS: EdgeThresholds = { weak: 80, strong: 160 };
  */
 export function edgeMap(luminance: GreyImage, inside: Mask, { weak, strong } = EDGE_THRESHOLDS): GreyImage {
   const { width, height } = inside;
-  const edges = outline(inside);
+  const edges = outlineOf(inside);
   const { dx, dy, squared } = gradients(luminance, inside);
-  const crest = new Uint8Array(width * height);
+  const crests = new Uint8Array(width * height);
   const pending: number[] = [];
-  for (let row = 1; row < height - 1; row++) {
-    for (let i = row * width + 1; i < (row + 1) * width - 1; i++) {
-      if (squared[i]! < weak * weak || !isCrest(squared, i, dx[i]!, dy[i]!, width)) continue;
-      crest[i] = 1;
-      if (squared[i]! >= strong * strong) pending.push(i);
-    }
+  for (let i = width; i < squared.length - width; i++) {
+    if (squared[i]! < weak * weak || !isCrest(squared, i, dx[i]!, dy[i]!, width)) continue;
+    crests[i] = CREST;
+    if (squared[i]! < strong * strong) continue;
+    crests[i] = EDGE;
+    pending.push(i);
   }
-  for (const i of pending) crest[i] = 2;
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     edges[at] = 255;
-    for (const beside of [
-      at - width - 1,
-      at - width,
-      at - width + 1,
-      at - 1,
-      at + 1,
-      at + width - 1,
-      at + width,
-      at + width + 1,
-    ]) {
-      if (crest[beside] !== 1) continue;
-      crest[beside] = 2;
-      pending.push(beside);
+    for (let row = at - width; row <= at + width; row += width) {
+      for (let beside = row - 1; beside <= row + 1; beside++) {
+        if (crests[beside] !== CREST) continue;
+        crests[beside] = EDGE;
+        pending.push(beside);
+      }
     }
   }
   return { data: edges, width, height };
 }
 
-/** Pixels of a mask beside one that is clear (or beside nothing), above, below, left or right. */
-function outline({ data, width, height }: Mask): Uint8Array {
-  const edge = new Uint8Array(width * height);
+const CREST = 1;
+const EDGE = 2;
+
+/** The pixels of a mask beside one that is clear (or beside nothing), above, below, left or right. */
+function outlineOf({ data, width, height }: Mask): Uint8Array {
+  const outline = new Uint8Array(width * height);
   for (let row = 0, i = 0; row < height; row++) {
+    const rim = row === 0 || row === height - 1;
     for (let column = 0; column < width; column++, i++) {
       if (data[i] === 0) continue;
-      const rim = row === 0 || column === 0 || row === height - 1 || column === width - 1;
-      if (rim || data[i - width] === 0 || data[i + width] === 0 || data[i - 1] === 0 || data[i + 1] === 0)
-        edge[i] = 255;
+      if (rim || column === 0 || column === width - 1) outline[i] = 255;
+      else if ((data[i - 1]! & data[i + 1]! & data[i - width]! & data[i + width]!) === 0) outline[i] = 255;
     }
   }
-  return edge;
+  return outline;
 }
 
-/** Sobel gradients and the squares of their lengths; 0 where one of the nine pixels is not inside. */
+/** Sobel gradients, rightwards and downwards, and the squares of their lengths; 0 where one of the nine pixels is not inside. */
 function gradients({ data }: GreyImage, { data: inside, width, height }: Mask) {
-  const [dx, dy] = [new Int16Array(width * height), new Int16Array(width * height)];
+  const dx = new Int16Array(width * height);
+  const dy = new Int16Array(width * height);
   const squared = new Int32Array(width * height);
   for (let row = 1; row < height - 1; row++) {
-    for (let column = 1; column < width - 1; column++) {
-      const i = row * width + column;
-      const [a, b] = [i - width, i + width];
-      const within =
-        inside[a - 1]! &
-        inside[a]! &
-        inside[a + 1]! &
-        inside[i - 1]! &
-        inside[i]! &
-        inside[i + 1]! &
-        inside[b - 1]! &
-        inside[b]! &
-        inside[b + 1]!;
-      if (within === 0) continue;
-      const x = data[a + 1]! - data[a - 1]! + 2 * (data[i + 1]! - data[i - 1]!) + data[b + 1]! - data[b - 1]!;
-      const y = data[b - 1]! - data[a - 1]! + 2 * (data[b]! - data[a]!) + data[b + 1]! - data[a + 1]!;
-      dx[i] = x;
-      dy[i] = y;
-      squared[i] = x * x + y * y;
+    // Of a column of three pixels: whether all are inside, their weighted sum, the rise from first to last.
+    let [inLeft, inMiddle, sumLeft, sumMiddle, riseLeft, riseMiddle] = [0, 0, 0, 0, 0, 0];
+    for (let column = 0, i = row * width; column < width; column++, i++) {
+      const above = data[i - width]!;
+      const below = data[i + width]!;
+      const inRight = inside[i - width]! & inside[i]! & inside[i + width]!;
+      const sumRight = above + 2 * data[i]! + below;
+      const riseRight = below - above;
+      if ((inLeft & inMiddle & inRight) !== 0) {
+        const x = sumRight - sumLeft;
+        const y = riseLeft + 2 * riseMiddle + riseRight;
+        dx[i - 1] = x;
+        dy[i - 1] = y;
+        squared[i - 1] = x * x + y * y;
+      }
+      inLeft = inMiddle;
+      inMiddle = inRight;
+      sumLeft = sumMiddle;
+      sumMiddle = sumRight;
+      riseLeft = riseMiddle;
+      riseMiddle = riseRight;
     }
   }
   return { dx, dy, squared };
@@ -93,7 +91,8 @@ const TAN_22 = Math.SQRT2 - 1;
 
 /** Whether the gradient is longest here along its own direction (to the nearest 45°); of two equal ones the first is. */
 function isCrest(squared: Int32Array, i: number, dx: number, dy: number, width: number): boolean {
-  const [across, down] = [Math.abs(dx), Math.abs(dy)];
+  const across = Math.abs(dx);
+  const down = Math.abs(dy);
   const along =
     down <= TAN_22 * across ? 1 : across <= TAN_22 * down ? width : dx > 0 === dy > 0 ? width + 1 : width - 1;
   return squared[i]! > squared[i - along]! && squared[i]! >= squared[i + along]!;

@@ -40,12 +40,17 @@ export function objectCoverage({ mask, box }: PlacedMask, frame: Frame): GreyIma
 
 /** BareBones' hard threshold: what an object covers to one half at least belongs to it. */
 export function halfCovered({ data, width, height }: GreyImage): Mask {
-  return { data: data.map(value => (value < 128 ? 0 : 255)), width, height };
+  const mask = new Uint8Array(data.length);
+  for (let i = 0; i < mask.length; i++) mask[i] = data[i]! < 128 ? 0 : 255;
+  return { data: mask, width, height };
 }
 
 /** An image with white objects on black as the polarity wants it. */
 export function inPolarity(image: GreyImage, polarity: Polarity): GreyImage {
-  return polarity === 'white-on-black' ? image : { ...image, data: image.data.map(value => 255 - value) };
+  if (polarity === 'white-on-black') return image;
+  const data = new Uint8Array(image.data.length);
+  for (let i = 0; i < data.length; i++) data[i] = 255 - image.data[i]!;
+  return { ...image, data };
 }
 
 /**
@@ -53,12 +58,14 @@ export function inPolarity(image: GreyImage, polarity: Polarity): GreyImage {
  * lies beside the object does not shine in at its edge.
  * @param picture the picture that the object is in, whole, at its own size or smaller.
  * @param size what the object's box counts in: the picture at its own size.
+ * @param coverage of the object, in the frame.
  */
 export function objectLuminance(
   picture: RgbImage,
   size: Pick<Box, 'width' | 'height'>,
   { mask, box }: PlacedMask,
   frame: Frame,
+  coverage: GreyImage,
 ): GreyImage {
   const [scaleX, scaleY] = [picture.width / size.width, picture.height / size.height];
   const left = Math.floor(box.left * scaleX);
@@ -82,13 +89,16 @@ export function objectLuminance(
   }
   const place = { left: left / scaleX, top: top / scaleY };
   const shown = shownOf(frame, place, scaleX, scaleY);
-  const share = resizeTriangle({ data: inside, width, height }, frame.width, frame.height, ...shown);
-  const light = resizeTriangle({ data: shine, width, height }, frame.width, frame.height, ...shown);
-  const data = light.data.map((value, i) => {
-    const covered = share.data[i]!;
-    return covered === 0 ? 0 : Math.min(255, Math.round((255 * value) / covered));
-  });
-  return { data, width: frame.width, height: frame.height };
+  const resized = (data: Uint8Array) =>
+    resizeTriangle({ data, width, height }, frame.width, frame.height, ...shown).data;
+  // At the picture's own size the mask's pixels are the picture's.
+  const covered = scaleX === 1 && scaleY === 1 ? coverage.data : resized(inside);
+  const light = resized(shine);
+  for (let i = 0; i < light.length; i++) {
+    // Rounded; of what covers next to nothing, rounding may go beyond white.
+    if (covered[i] !== 0) light[i] = Math.min(255, ((255 * light[i]! + (covered[i]! >> 1)) / covered[i]!) | 0);
+  }
+  return { data: light, width: frame.width, height: frame.height };
 }
 
 /** The part that a frame shows of an image which begins at `left`, `top` of the picture and has `scale` pixels a picture pixel. */
@@ -110,9 +120,10 @@ function nearest(length: number, start: number, scale: number, origin: number, l
 /** An object's luminance on plain ground: black for white objects, white for black ones. */
 export function greyObject(luminance: GreyImage, inside: GreyImage, polarity: Polarity): GreyImage {
   const ground = polarity === 'white-on-black' ? 0 : 255;
-  const data = luminance.data.map((value, i) => {
+  const data = new Uint8Array(luminance.data.length);
+  for (let i = 0; i < data.length; i++) {
     const covered = inside.data[i]!;
-    return Math.round((value * covered + ground * (255 - covered)) / 255);
-  });
+    data[i] = (luminance.data[i]! * covered + ground * (255 - covered) + 127) / 255;
+  }
   return { ...luminance, data };
 }

@@ -24,35 +24,61 @@ export function resizeTriangle(
 ): GreyImage {
   const across = axisWeights(sourceWidth, columns, width);
   const down = axisWeights(sourceHeight, rows, height);
-  const narrow = new Uint8Array(width * sourceHeight);
-  for (let row = 0; row < sourceHeight; row++) {
-    const source = row * sourceWidth;
-    for (let x = 0; x < width; x++) {
-      let sum = HALF;
-      const weight = x * across.taps - across.first[x]!;
-      const end = across.end[x]!;
-      for (let i = across.first[x]!; i < end; i++) sum += data[source + i]! * across.weights[weight + i]!;
-      narrow[row * width + x] = sum >> PRECISION;
-    }
-  }
+  const narrow = resizeRows(data, sourceWidth, sourceHeight, across, width);
   const resized = new Uint8Array(width * height);
   const sums = new Int32Array(width);
   for (let y = 0; y < height; y++) {
     sums.fill(HALF);
-    for (let i = down.first[y]!; i < down.end[y]!; i++) {
-      const weight = down.weights[y * down.taps + i - down.first[y]!]!;
-      const source = i * width;
-      for (let x = 0; x < width; x++) sums[x] = sums[x]! + narrow[source + x]! * weight;
+    const first = down.first[y]!;
+    const end = down.end[y]!;
+    for (let i = first; i < end; i++) {
+      const weight = down.weights[y * down.taps + i - first]!;
+      for (let x = 0, at = i * width; x < width; x++, at++) sums[x] = (sums[x]! + Math.imul(narrow[at]!, weight)) | 0;
     }
-    for (let x = 0; x < width; x++) resized[y * width + x] = sums[x]! >> PRECISION;
+    for (let x = 0, at = y * width; x < width; x++, at++) resized[at] = sums[x]! >> PRECISION;
   }
   return { data: resized, width, height };
+}
+
+function resizeRows(
+  data: Uint8Array,
+  sourceWidth: number,
+  height: number,
+  { first, end, whole, taps, weights }: AxisWeights,
+  width: number,
+): Uint8Array {
+  const resized = new Uint8Array(width * height);
+  for (let row = 0, at = 0; row < height; row++) {
+    const source = row * sourceWidth;
+    const rowEnd = source + sourceWidth;
+    // Where the source's value next changes.
+    let change = source;
+    for (let x = 0; x < width; x++, at++) {
+      const begin = source + first[x]!;
+      const last = source + end[x]!;
+      if (change <= begin) {
+        for (change = begin + 1; change < rowEnd && data[change] === data[begin]; ) change++;
+      }
+      // Masks are runs: most pixels lie within one, and their weights need not be summed up.
+      if (last <= change && whole[x] === 1) {
+        resized[at] = data[begin]!;
+        continue;
+      }
+      let sum = HALF;
+      let weight = x * taps;
+      for (let i = begin; i < last; i++, weight++) sum = (sum + Math.imul(data[i]!, weights[weight]!)) | 0;
+      resized[at] = sum >> PRECISION;
+    }
+  }
+  return resized;
 }
 
 /** For each target pixel: source pixels `first` up to `end`, and the weights of those, `taps` places a target pixel. */
 interface AxisWeights {
   readonly first: Int32Array;
   readonly end: Int32Array;
+  /** 1: all that is weighed lies in the source, and the weights add up to 1. */
+  readonly whole: Uint8Array;
   readonly taps: number;
   readonly weights: Int32Array;
 }
@@ -62,6 +88,7 @@ function axisWeights(size: number, { from, to }: Interval, target: number): Axis
   const support = Math.max(1, step);
   const taps = 2 * Math.ceil(support) + 1;
   const [first, end] = [new Int32Array(target), new Int32Array(target)];
+  const whole = new Uint8Array(target);
   const weights = new Int32Array(target * taps);
   // Beyond the shown part there is nothing to be weighed, as beyond the edge of an image that is shown whole.
   const [lowest, highest] = [Math.floor(from), Math.ceil(to)];
@@ -78,9 +105,10 @@ function axisWeights(size: number, { from, to }: Interval, target: number): Axis
     }
     first[t] = Math.min(Math.max(low, 0), size);
     end[t] = Math.max(Math.min(high, size), first[t]!);
+    whole[t] = low >= 0 && high <= size ? 1 : 0;
     for (let i = first[t]!; i < end[t]!; i++) {
       weights[t * taps + i - first[t]!] = Math.round((triangle[i - low]! / sum) * (1 << PRECISION));
     }
   }
-  return { first, end, taps, weights };
+  return { first, end, whole, taps, weights };
 }

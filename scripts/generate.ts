@@ -2,7 +2,15 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
 import { type Configuration, configure } from '../pipeline/configuration.ts';
-import { freeBytes, generate, type Outcome, type PlannedStage, plan, type RunSettings } from '../pipeline/generate.ts';
+import {
+  freeBytes,
+  generate,
+  type Outcome,
+  type PlannedStage,
+  plan,
+  type RunSettings,
+  type StageOutcome,
+} from '../pipeline/generate.ts';
 import { GENERATE_OPTIONS } from '../pipeline/generate-options.ts';
 import { writePreview } from '../pipeline/preview.ts';
 import { bytesText, duration, makeProgress } from '../pipeline/progress.ts';
@@ -75,7 +83,26 @@ function printSummary({ folder, stages }: Outcome, seconds: number): void {
     const remedy = stage.name.startsWith('import') ? 'the folder holds no more' : 'More photos help (--photos)';
     console.log(`  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. ${remedy}`);
   }
+  for (const { sidecars } of stages) printLeftOut(sidecars);
   console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
+}
+
+/** Counts of pictures of segmentation data that gave nothing, and the words for it. */
+const LEFT_OUT = {
+  'picture-without-object': 'without any object',
+  'picture-too-small': 'with none of enough pixels',
+  'picture-too-thin': 'with none that is half a pixel thick in its silhouette',
+} as const;
+
+function printLeftOut(sidecars: StageOutcome['sidecars']): void {
+  const reasons: string[] = [];
+  let pictures = 0;
+  for (const [name, words] of Object.entries(LEFT_OUT)) {
+    const count = sidecars.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);
+    if (count > 0) reasons.push(`${count} ${words}`);
+    pictures += count;
+  }
+  if (pictures > 0) console.log(`  pictures that gave no silhouette: ${pictures} (${reasons.join(', ')})`);
 }
 
 const shards = (count: number) => (count === 1 ? '1 shard' : `${count} shards`);

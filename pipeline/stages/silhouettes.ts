@@ -1,6 +1,7 @@
 import { type ChosenObject, chooseObjects } from '../../extractors/chosen-objects.ts';
 import { edgeMap } from '../../extractors/edge-map.ts';
 import type { Box, GreyImage, Mask, RgbImage } from '../../extractors/image.ts';
+import { outlinePolygons } from '../../extractors/outline.ts';
 import { compressCounts, encodePlaced } from '../../extractors/run-lengths.ts';
 import { shapeStatistics } from '../../extractors/shape-statistics.ts';
 import {
@@ -138,7 +139,7 @@ async function samplesOf(
       seed: configuration.seed,
       annotated: annotationOf(cut.object.annotation, reader.name, part),
       picture: { width: photo.width, height: photo.height },
-      object: objectFacts(cut.object, photo),
+      object: objectFacts(cut.object, photo, recipe),
       hq,
       silhouette: {
         width: cut.frame.width,
@@ -174,7 +175,7 @@ function cutOut(object: ChosenObject<SegmentedObject>, recipe: SilhouettesRecipe
 function drawn({ object, frame, coverage, inside }: Cut, picture: RgbImage, photo: Photo, recipe: SilhouettesRecipe) {
   const { polarity, soft } = recipe;
   const shown = soft ? coverage : inside;
-  const luminance = objectLuminance(picture, photo, object, frame);
+  const luminance = objectLuminance(picture, photo, object, frame, coverage);
   return {
     silhouette: inPolarity(shown, polarity),
     edge: inPolarity(edgeMap(luminance, inside), polarity),
@@ -239,13 +240,19 @@ function annotationOf(
   return { dataset, part, label, category, instance, taxonomy };
 }
 
-function objectFacts(object: ChosenObject<SegmentedObject>, { width, height }: Photo): SilhouetteLabel['object'] {
+function objectFacts(
+  object: ChosenObject<SegmentedObject>,
+  { width, height }: Photo,
+  { polygons }: SilhouettesRecipe,
+): SilhouetteLabel['object'] {
+  const { box, area, parts } = object;
   const { counts } = encodePlaced(object, width, height);
   return {
-    box: object.box,
-    area: object.area,
-    parts: object.parts,
+    box,
+    area,
+    parts,
     mask: { size: [height, width], counts: compressCounts(counts) },
+    ...(polygons && { polygons: outlinePolygons(object) }),
   };
 }
 

@@ -180,8 +180,9 @@ describe("an object's luminance", () => {
     ['white', [255, 255, 255], 255],
   ])('%s is by Rec. 601, and nothing beside the object shines in', (_, colour, expected) => {
     const frame = frameOf(disc.box, { margin: 0, maxSide: 41 });
-    const inside = halfCovered(objectCoverage(disc, frame));
-    const found = objectLuminance(picture(disc, 100, 90, colour, [255, 255, 0]), size, disc, frame);
+    const coverage = objectCoverage(disc, frame);
+    const inside = halfCovered(coverage);
+    const found = objectLuminance(picture(disc, 100, 90, colour, [255, 255, 0]), size, disc, frame, coverage);
     expect([found.width, found.height]).toEqual([frame.width, frame.height]);
     // The quotient of two values of 8 bits, the lower of them half of 255 at least.
     for (const [i, value] of found.data.entries()) {
@@ -197,8 +198,11 @@ describe("an object's luminance", () => {
     for (let i = 0; i < 64 * 32; i++)
       small.data.fill(whole.data[3 * (2 * (i >> 6) * 128 + 2 * (i & 63))]!, 3 * i, 3 * i + 3);
     const frame = frameOf(square.box, { margin: 0.25, maxSide: 48 });
-    const inside = halfCovered(objectCoverage(square, frame));
-    const [a, b] = [whole, small].map(image => objectLuminance(image, { width: 128, height: 64 }, square, frame).data);
+    const coverage = objectCoverage(square, frame);
+    const inside = halfCovered(coverage);
+    const [a, b] = [whole, small].map(
+      image => objectLuminance(image, { width: 128, height: 64 }, square, frame, coverage).data,
+    );
     const differences = [...a!.keys()].filter(i => inside.data[i]).map(i => Math.abs(a![i]! - b![i]!));
     expect(Math.max(...differences)).toBeLessThan(40);
     expect(differences.filter(difference => difference > 0).length).toBeLessThan(0.2 * differences.length);
