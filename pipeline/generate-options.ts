@@ -72,7 +72,7 @@ export const GENERATE_OPTIONS = {
     group: what,
     inRecipe: true,
     default: 'at most as many as shapes',
-    help: 'shapes cut along the outlines of annotated objects, with --semantic',
+    help: 'shapes cut along the outlines of annotated objects (see semantic)',
   }),
   projections: wholeNumber(0, MANY, {
     group: what,
