@@ -34,12 +34,13 @@ export function* crackLoops(mask: Mask): Generator<CrackLoop, void, undefined> {
   }
 }
 
-const UNSEEN = 1;
-const SEEN = 2;
+/** A set pixel, before and after a loop passed its upper edge. */
+const UNSEEN = 255;
+const SEEN = 1;
 
 class Follower {
   readonly #width: number;
-  /** The mask in a frame of clear pixels, which saves asking for borders; SEEN once a loop passed the upper edge. */
+  /** The mask in a frame of clear pixels, which saves asking for borders. */
   readonly #pixels: Uint8Array;
   readonly #stride: number;
   /** By direction, from the pixel at the right hand to the pixel ahead of it and to that ahead at the left hand. */
@@ -50,8 +51,8 @@ class Follower {
   constructor({ data, width, height }: Mask) {
     const stride = width + 2;
     const pixels = new Uint8Array(stride * (height + 2));
-    for (let row = 0, from = 0, to = stride + 1; row < height; row++, to += 2) {
-      for (const end = from + width; from < end; from++, to++) pixels[to] = data[from] === 0 ? 0 : UNSEEN;
+    for (let row = 0; row < height; row++) {
+      pixels.set(data.subarray(row * width, (row + 1) * width), (row + 1) * stride + 1);
     }
     this.#width = width;
     this.#pixels = pixels;

@@ -11,15 +11,17 @@ import type { Mask } from './image.ts';
 export function largestDistance(mask: Mask): number {
   const stride = mask.width + 2;
   const vertical = verticalDistances(mask);
-  const bounds = Int32Array.from({ length: mask.height }, (_, row) => rowBound(vertical, (row + 1) * stride, stride));
   const envelope = new LowerEnvelope(stride);
-  const rowLargest = (row: number) => Math.sqrt(envelope.highest(vertical, (row + 1) * stride, stride));
-  // The most promising row first: what it gives is hard to surpass.
-  let largest = rowLargest(bounds.indexOf(bounds.reduce((most, bound) => Math.max(most, bound), 0)));
-  for (let row = 0; row < mask.height; ) {
-    const here = bounds[row]! > largest ? rowLargest(row) : bounds[row]!;
-    largest = Math.max(largest, here);
-    row += Math.floor(largest - here) + 1;
+  let largest = 0;
+  // Every 16th row first: what they give is hard to surpass.
+  for (const step of [16, 1]) {
+    for (let row = 0; row < mask.height; ) {
+      const start = (row + 1) * stride;
+      const bound = rowBound(vertical, start, stride);
+      const here = bound > largest ? Math.sqrt(envelope.highest(vertical, start, stride)) : bound;
+      largest = Math.max(largest, here);
+      row += Math.max(step, Math.floor(largest - here) + 1);
+    }
   }
   return largest;
 }

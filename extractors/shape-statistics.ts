@@ -59,21 +59,24 @@ export function shapeStatistics(mask: Mask): ShapeStatistics {
 /** Sums are of whole numbers, in half pixels from the middle of the mask, so that no order of summing shows. */
 function moments({ data, width, height }: Mask): { area: number; elongation: number } {
   let [area, sumX, sumY, sumXX, sumYY, sumXY] = [0, 0, 0, 0, 0, 0];
-  for (let row = 0, at = 0; row < height; row++) {
-    let [count, x, xx] = [0, 0, 0];
-    for (let place = 1 - width; place < width; place += 2) {
-      if (data[at++] === 0) continue;
-      count++;
-      x += place;
-      xx += place * place;
-    }
+  for (let row = 0; row < height; row++) {
     const y = 2 * row + 1 - height;
-    area += count;
-    sumX += x;
-    sumY += y * count;
-    sumXX += xx;
-    sumYY += y * y * count;
-    sumXY += y * x;
+    const start = row * width;
+    for (let from = 0; from < width; from++) {
+      if (data[start + from] === 0) continue;
+      // A run of set pixels: the sum of squares is that of its middle and that of the distances from it.
+      let to = from + 1;
+      while (to < width && data[start + to] !== 0) to++;
+      const count = to - from;
+      const x = from + to - width;
+      area += count;
+      sumX += x * count;
+      sumY += y * count;
+      sumXX += x * x * count + (count ** 3 - count) / 3;
+      sumYY += y * y * count;
+      sumXY += x * y * count;
+      from = to;
+    }
   }
   // A square of side 2 has a variance of 1/3 along each side.
   const xx = sumXX / area - (sumX / area) ** 2 + 1 / 3;
