@@ -30,9 +30,9 @@ const BUCKET_BYTES = 8 * 2 ** 20;
 const MOST_BUCKETS = 256;
 
 /**
- * Streams the pictures of a file of instances in COCO's form. Pictures and annotations may come in any order, so both are spread by the
- * picture's id over buckets on disk, and are brought together bucket by bucket. What is said of crowds, what has no mask, and what
- * belongs to no picture of the file is left out, and so are pictures without masks.
+ * Streams the pictures of a file of instances in COCO's form. Pictures and annotations may come in any order, so both
+ * are spread by the picture's id over buckets on disk, and are brought together bucket by bucket. What is said of crowds,
+ * what has no mask, and what belongs to no picture of the file is left out, and so are pictures without masks.
  * @throws UsageError when it is no such file.
  */
 export async function* annotatedPictures(path: string): AsyncGenerator<AnnotatedPicture> {

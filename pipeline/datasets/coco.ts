@@ -116,8 +116,8 @@ async function filesIn(root: string): Promise<string[]> {
 const MOST_LOOKS = 1000;
 
 /**
- * Finds the pictures of a part: all lie in the folder where the first lies that is there. Until one is, the first folder counts
- * that is there, since a picture that is missing is a fault of its own.
+ * Finds the pictures of a part: all lie in the folder where the first lies that is there. Until one is, the first folder
+ * counts that is there, since a picture that is missing is a fault of its own.
  * @returns a function from `file_name` to the path in `root`.
  */
 async function pictureFinder(root: string, part: string | null): Promise<(fileName: string) => Promise<string>> {

@@ -11,10 +11,11 @@ export interface JsonElement {
 }
 
 /**
- * Streams the elements of arrays that are members of a JSON file's outermost object, in lists of those that end in one piece of the
- * file: what is held is a piece and the longest element. Only brackets and strings are looked at to find an element's end, and
- * V8 parses it: that is several times as fast as a parser that makes a token of every number (`bench annotations`). What
- * other members hold is passed over. NaN and infinities, which JSON has not but Python writes, are read as null.
+ * Streams the elements of arrays that are members of a JSON file's outermost object, in lists of those that end in one
+ * piece of the file: what is held is a piece and the longest element. Only brackets and strings are looked at to find an
+ * element's end, and V8 parses it: that is several times as fast as a parser that makes a token of every number
+ * (`bench annotations`). What other members hold is passed over. NaN and infinities, which JSON has not but Python writes,
+ * are read as null.
  * @param keys of the arrays.
  * @param pieceBytes how much is read at once.
  * @throws UsageError when it is no such file, is cut short, or lacks one of the arrays in `required`.
@@ -95,7 +96,7 @@ class Scanner {
     throw new UsageError(
       this.#offset === 0
         ? `${this.#path}: expected JSON, got an empty file`
-        : `${this.#path}: expected JSON, but the file is cut short: it ends after ${this.#offset} bytes in the middle of a value`,
+        : `${this.#path}: expected JSON, but the file is cut short: it ends after ${this.#offset} bytes in a value`,
     );
   }
 

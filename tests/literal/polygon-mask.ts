@@ -1,9 +1,10 @@
 import type { Mask } from '../../extractors/image.ts';
 
 /**
- * COCO's rule for the pixels of polygons, step by step: each outline is walked place by place on a grid five times as fine as the
- * pixels; between the third and the fourth fine column of a pixel column it flips what is set from there on downwards. It shares
- * nothing with the fast version but types. Coordinates are those of a real picture: the walk takes as many steps as they are apart.
+ * COCO's rule for the pixels of polygons, step by step: each outline is walked place by place on a grid five times as fine
+ * as the pixels; between the third and the fourth fine column of a pixel column it flips what is set from there on
+ * downwards. It shares nothing with the fast version but types. Coordinates are those of a real picture: the walk takes as
+ * many steps as they are apart.
  */
 export function literalPolygonMask(polygons: readonly (readonly number[])[], width: number, height: number): Mask {
   const data = new Uint8Array(width * height);
