@@ -69,6 +69,12 @@ export interface TextureRegions {
 /** Cells smaller than this hold too few pixels for a histogram. */
 export const MIN_CELL_SIZE = 3;
 
+/**
+ * Cells of a recipe have at least this side, pixels. Below, a histogram of ten bins has fewer than six pixels a bin, and a
+ * picture that is one pattern takes ten seconds and a gigabyte (docs/performance.md).
+ */
+export const SMALLEST_CELL = 8;
+
 /** 75 px for a photo whose short side has 1,500 px or more, else 40 px (the script's size for Open Images photos). */
 export function defaultCellSize(shortSide: number): number {
   return shortSide >= 1500 ? 75 : 40;

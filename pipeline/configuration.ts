@@ -6,7 +6,7 @@ import { type MaterialMixOptions, MIX_DEFAULTS } from '../extractors/material-mi
 import { DEFAULTS as MATERIAL_DEFAULTS, type MaterialMapsOptions } from '../extractors/material-plan.ts';
 import { DEFAULTS as NATURAL_SHAPE_DEFAULTS, type NaturalShapeOptions } from '../extractors/natural-shape.ts';
 import { POLARITIES, type Polarity } from '../extractors/silhouette.ts';
-import { DEFAULTS as TEXTURE_DEFAULTS, type TextureOptions } from '../extractors/texture-regions.ts';
+import { SMALLEST_CELL, DEFAULTS as TEXTURE_DEFAULTS, type TextureOptions } from '../extractors/texture-regions.ts';
 import {
   SHAPE_CONDITIONS,
   type ShapeConditionName,
@@ -199,11 +199,6 @@ const LAST = {
   } satisfies SilhouettesRecipe,
 };
 
-/**
- * Cells of a recipe have at least this side, pixels. Below, a histogram of ten bins has fewer than six pixels a bin, and a
- * picture that is one pattern takes ten seconds and a gigabyte (docs/performance.md).
- */
-export const SMALLEST_CELL = 8;
 const CELLS = `expected auto or a whole number from ${SMALLEST_CELL} (smaller cells hold too few pixels to be compared) to 255`;
 
 const share = z.number().min(0).max(1);

@@ -82,9 +82,9 @@ function reverseBits4(i: number): number {
 const INSIDE = Uint8Array.from({ length: 16 << 8 }, (_, index) => {
   const x = ((index & 15) + 0.5) / 16;
   const y = (((index >> 4) & 15) + 0.5) / 16;
-  const set = (bit: number) => ((index >> 8) & bit ? 1 : 0);
-  const above = set(1) * (1 - x) + set(2) * x;
-  const below = set(4) * (1 - x) + set(8) * x;
+  const set = index >> 8;
+  const above = (set & 1) * (1 - x) + ((set >> 1) & 1) * x;
+  const below = ((set >> 2) & 1) * (1 - x) + (set >> 3) * x;
   return above * (1 - y) + below * y >= 0.5 ? 1 : 0;
 });
 

@@ -1,7 +1,12 @@
 import sharp from 'sharp';
 import type { Box, RgbImage } from '../../extractors/image.ts';
 import { boxOverlap } from '../../extractors/overlap.ts';
-import { defaultCellSize, findTextureRegions, type TextureRegion } from '../../extractors/texture-regions.ts';
+import {
+  defaultCellSize,
+  findTextureRegions,
+  SMALLEST_CELL,
+  type TextureRegion,
+} from '../../extractors/texture-regions.ts';
 import { bankItemId, readStored } from '../bank.ts';
 import { encodeJpeg } from '../bank-images.ts';
 import {
@@ -15,7 +20,7 @@ import {
   type Round,
   warnOfShortage,
 } from '../bank-stage.ts';
-import { type Configuration, SMALLEST_CELL, type TextureRegionsRecipe } from '../configuration.ts';
+import type { Configuration, TextureRegionsRecipe } from '../configuration.ts';
 import { type Fault, InputFault } from '../faults.ts';
 import { encodeLabel, type TextureLabel, textureLabelSchema } from '../labels.ts';
 import { decodePhoto, openPhoto } from '../photo.ts';
