@@ -210,12 +210,32 @@ describe('what no condition names', () => {
 
   it('is left out: no natural shapes where only semantic ones are shown', async () => {
     const out = join(scratch, 'semantic-only');
-    const recipe = await only('semantic-textured-textured-rotated', { 'semantic-shapes': 12 });
+    const recipe = await only('semantic-textured-textured-rotated', {
+      'semantic-shapes': 12,
+      subsets: ['shapes2d', 'textures2d'],
+      'textures2d-images': 24,
+      textures2d: {
+        variations: 4,
+        size: 64,
+        conditions: ['semantic-black-same', { source: 'semantic', background: 'white', shape: 'different' }],
+      },
+    });
     await generate(['--photos', photos, '--semantic', `plain:${data}`, '--recipe', recipe, '--out', out]);
-    expect(await stages(out)).toEqual(new Set(['outline-shapes', 'extract-textures', 'shapes2d']));
+    expect(await stages(out)).toEqual(new Set(['outline-shapes', 'extract-textures', 'shapes2d', 'textures2d']));
     const labels = await sampleLabels(out, 'shapes2d');
     expect(labels).toHaveLength(8);
-    for (const { instance } of labels) expect(isSemantic(instance.id)).toBe(true);
+    const ofTextures = await sampleLabels(out, 'textures2d');
+    expect(ofTextures).toHaveLength(24);
+    const shared = new Map<number, string>();
+    for (const { scene, condition, instance } of ofTextures) {
+      const isShared = condition === 'semantic-black-same';
+      expect(scene.background).toMatchObject({ kind: 'colour', rgb: new Array(3).fill(isShared ? 0 : 255) });
+      if (!isShared) expect(condition).toBe('semantic-white-different');
+      else expect(scene.shape.id).toBe(shared.get(instance.number) ?? scene.shape.id);
+      if (isShared) shared.set(instance.number, scene.shape.id);
+    }
+    expect(new Set(ofTextures.map(({ condition }) => condition)).size).toBe(2);
+    for (const { scene } of [...labels, ...ofTextures]) expect(isSemantic(scene.shape.id)).toBe(true);
     // The bank's own folder may be named, too.
     const taker = join(scratch, 'one-bank');
     await generate(['--recipe', recipe, '--shape-bank', join(out, BANK), '--texture-bank', out, '--out', taker]);
