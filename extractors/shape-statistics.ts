@@ -1,3 +1,9 @@
+/**
+ * Statistics of a shape's form. Solidity, convexity and the diameters that thickness compares are those of ISO 9276-6 (2008);
+ * the Euler number is Gray's (1971), of 8-connected shapes; the ellipse of the same moments is Hu's (1962). A perimeter has to
+ * be estimated: that of pixel edges is up to √2 too long. Hulls are laid on the same grid as what they are compared with, so
+ * that no rounding is needed to keep a share at 1 or below, and what is convex as far as pixels go has 1.
+ */
 import { crackLoops, STEP_X, STEP_Y } from './crack-loops.ts';
 import type { Mask } from './image.ts';
 import { largestDistance } from './inscribed-disc.ts';
@@ -155,7 +161,8 @@ function addHull(hulls: Chain, steps: Uint8Array): void {
     if (x < left) left = x;
     else if (x > right) right = x;
     if (y > bottom) bottom = y;
-    const [sum, difference] = [x + y, x - y];
+    const sum = x + y;
+    const difference = x - y;
     if (sum < leastSum) leastSum = sum;
     else if (sum > mostSum) mostSum = sum;
     if (difference < leastDifference) leastDifference = difference;
