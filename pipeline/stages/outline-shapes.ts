@@ -18,7 +18,7 @@ import type { Stage } from '../stage.ts';
 
 /** Measured on pictures of COCO: shapes that one gives, and what it takes to find them. */
 const SHAPES_A_PICTURE = 0.5;
-const SECONDS_A_PICTURE = 0.02;
+const SECONDS_A_PICTURE = 0.01;
 
 /**
  * Pictures of segmentation data → semantic shapes: the outlines of their objects, holes kept, as natural shapes are: at the
