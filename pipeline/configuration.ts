@@ -351,7 +351,7 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
     materials: given.materials ?? textures,
     shapes3dImages: given['shapes3d-images'] ?? instances(RELEASED.shapes3d, groups.shapes3d.variations),
     materials3dImages: given['materials3d-images'] ?? instances(RELEASED.materials3d, groups.materials3d.variations),
-    semanticShapes: given['semantic-shapes'] ?? shapes,
+    semanticShapes: given.semantic === undefined ? 0 : (given['semantic-shapes'] ?? shapes),
     semanticShapesAsked: given['semantic-shapes'] !== undefined,
     projections: given.projections ?? 0,
     silhouettesImages: given['silhouettes-images'] ?? null,
