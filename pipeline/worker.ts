@@ -1,20 +1,27 @@
+import { createRequire } from 'node:module';
 import { workerData } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { Configuration } from './configuration.ts';
 import { DamagedFile } from './faults.ts';
-import { makePanelTest, type PanelTask } from './panels/panel-task.ts';
 import { RenderPort } from './render-port.ts';
 import { SceneAssets } from './scene-assets.ts';
 import type { Stage, TaskResult } from './stage.ts';
-import { STAGES } from './stages.ts';
 import type { WorkMessage, WorkName } from './worker-pool.ts';
 
 const configuration: Configuration = workerData;
 
-const WORK: Readonly<Record<WorkName, Pick<Stage, 'run'>>> = {
-  ...STAGES,
-  panels: { run: (task, context) => makePanelTest(task as PanelTask, context) },
-};
+/** With `import()` a thread of Node 20 does not find TypeScript, since tsx hooks it in the main thread only. */
+const load = createRequire(import.meta.url);
+
+/**
+ * What does a piece of work. A thread loads a stage with its first task of it: all of them together would take as long as
+ * everything else that a thread needs to start.
+ */
+function workOf(name: WorkName): Stage['run'] {
+  if (name === 'panels') return load('./panels/panel-task.ts').makePanelTest;
+  const exported: Record<string, Stage> = load(`./stages/${name}.ts`);
+  return Object.values(exported).find(value => value.name === name)!.run;
+}
 
 /** A worker thread's only entry: runs one task of one stage and hands its bytes over without a copy. */
 export default async function work({ stage, task, banks, drawing }: WorkMessage) {
@@ -22,7 +29,7 @@ export default async function work({ stage, task, banks, drawing }: WorkMessage)
   const port =
     drawing && new RenderPort(drawing.port, new SceneAssets(banks as Required<typeof banks>, drawing.webglRenderer));
   try {
-    result = await WORK[stage].run(task, { configuration, banks, ...(port && { port }) });
+    result = await workOf(stage)(task, { configuration, banks, ...(port && { port }) });
   } catch (error) {
     // Of an error that crosses threads, the class is lost.
     if (error instanceof DamagedFile) return { damaged: error.message };
