@@ -28,7 +28,7 @@ const SECONDS_A_PICTURE = 0.01;
 export const outlineShapes: Stage<ImportTask> = {
   name: 'outline-shapes',
   title: 'semantic shapes',
-  unit: 'semantic-shapes',
+  unit: 'shapes',
   reads: [],
   fills: 'semantic-shapes',
   asked: ({ semanticShapes }) => semanticShapes,

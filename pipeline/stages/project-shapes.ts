@@ -35,7 +35,7 @@ const MAX_VIEWS_A_MESH = 65_536;
 export const projectShapes: Stage<Task> = {
   name: 'project-shapes',
   title: 'projected shapes',
-  unit: 'projected-shapes',
+  unit: 'shapes',
   reads: ['meshes'],
   fills: 'projected-shapes',
   asked: ({ projections }) => projections,
