@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<Source, string>> = {
   natural: 'natural',
   semantic: 'semantic',
   projection: 'projected',
-  silhouettes: 'silhouettes',
+  silhouettes: 'silhouette',
 };
 
 const SHAPE_BANKS: readonly BankKind[] = ['shapes', 'semantic-shapes', 'projected-shapes'];
@@ -89,7 +89,8 @@ export function renderShapeStatistics(measured: MeasuredShapes): string {
   if (measured.size === 0) return '';
   const legend = [...measured].map(
     ([source, shapes]) =>
-      `<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="${source}" d="M0 12V2H24V12"/></svg>${NAMES[source]}, ${shapes.length}</li>`,
+      `<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="${source}" d="M0 12V2H24V12"/></svg>` +
+      `${NAMES[source]}, ${shapes.length}</li>`,
   );
   return `<section class="shape-statistics">
 <style>${STYLE}</style>
@@ -120,7 +121,8 @@ function verdict(measured: MeasuredShapes): string {
     );
     return (
       `Of ${FORM_STATISTICS.length} statistics that do not depend on size, <b>${NAMES[source]}</b> shapes are more diverse than ` +
-      `<b>${NAMES[other]}</b> ones (a histogram of higher entropy, by over two standard errors) in ${more}, less diverse in ${less}, without a clear difference in ${unclear}; ` +
+      `<b>${NAMES[other]}</b> ones (a histogram of higher entropy, by over two standard errors) in ${more}, less diverse in ${less}, ` +
+      `without a clear difference in ${unclear}; ` +
       `${number} were compared${sizeCaution(shapes, otherShapes)}.`
     );
   });
@@ -157,7 +159,8 @@ function histogram(name: keyof ShapeStatistics, measured: MeasuredShapes): strin
   });
   return (
     `<figure><figcaption>${title}</figcaption><svg viewBox="-1 -1 ${WIDTH + 2} ${HEIGHT + FOOT + 1}" role="img" ` +
-    `aria-label="Histogram of ${title}">${curves.join('')}<path class="axis" d="M0 ${HEIGHT}H${WIDTH}"/>${ticks.join('')}</svg></figure>`
+    `aria-label="Histogram of ${title}">${curves.join('')}` +
+    `<path class="axis" d="M0 ${HEIGHT}H${WIDTH}"/>${ticks.join('')}</svg></figure>`
   );
 }
 
@@ -170,13 +173,13 @@ function table(measured: MeasuredShapes): string {
       const entropy = normalisedEntropy(list, bins).value.toFixed(2);
       const head = i === 0 ? `<th scope="rowgroup" rowspan="${values.size}">${SHOWN_STATISTICS[name].title}</th>` : '';
       return (
-        `<tr>${head}<th scope="row">${NAMES[source]}</th><td>${list.length}</td><td>${shown(median)}</td>` +
+        `<tr>${head}<th scope="row">${NAMES[source]}</th><td class="shapes">${list.length}</td><td>${shown(median)}</td>` +
         `<td>${shown(lower)} – ${shown(upper)}</td><td>${entropy}</td></tr>`
       );
     });
   });
   return `<div class="table"><table>
-<thead><tr><th>statistic</th><th>source</th><th>shapes</th><th>median</th><th>quartiles</th><th>entropy</th></tr></thead>
+<thead><tr><th>statistic</th><th>source</th><th class="shapes">shapes</th><th>median</th><th>quartiles</th><th>entropy</th></tr></thead>
 <tbody>${rows.join('\n')}</tbody></table></div>`;
 }
 
@@ -213,5 +216,11 @@ ${SOURCES.map(source => `  .shape-statistics .${source} { --color: var(--${sourc
   .shape-statistics table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums }
   .shape-statistics :is(th, td) { padding: .15rem .75rem .15rem 0; text-align: right; font-weight: normal; white-space: nowrap }
   .shape-statistics :is(th[scope], th:nth-child(-n+2)) { text-align: left; vertical-align: top }
+  @media (max-width: 30rem) {
+    .shape-statistics .shapes { display: none }
+    .shape-statistics table { font-size: .75rem }
+    .shape-statistics :is(th, td) { padding-right: .35rem }
+    .shape-statistics [scope="rowgroup"] { white-space: normal }
+  }
   .shape-statistics tr:has([scope="rowgroup"]) > * , .shape-statistics thead th { border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent) }
 `;

@@ -107,14 +107,14 @@ describe('the section of the report', () => {
       ]),
     );
     const html = await shapeStatisticsSection(folder);
-    for (const text of ['natural, 300', 'semantic, 200', 'silhouettes, 40']) expect(html).toContain(text);
+    for (const text of ['natural, 300', 'semantic, 200', 'silhouette, 40']) expect(html).toContain(text);
     expect(html).toContain(
       '<b>natural</b> shapes are more diverse than <b>semantic</b> ones (a histogram of higher entropy, by over two standard errors) in 6 ' +
         '(solidity, convexity, elongation, thickness, complexity, holes), less diverse in none, ' +
         'without a clear difference in none; 200 shapes of each were compared. Of 6',
     );
     expect(html).toMatch(
-      /than <b>silhouettes<\/b> ones .*; 40 shapes of each were compared, of 250 and 4020 pixels at the median/,
+      /than <b>silhouette<\/b> ones .*; 40 shapes of each were compared, of 250 and 4020 pixels at the median/,
     );
     const rows = rowsOf(html);
     expect(rows[0]).toEqual(['statistic', 'source', 'shapes', 'median', 'quartiles', 'entropy']);
@@ -122,7 +122,7 @@ describe('the section of the report', () => {
     const [lower, median, upper] = quartiles(natural.map(({ solidity }) => solidity)).map(value => value.toFixed(2));
     expect(rows[1]!.slice(0, 5)).toEqual(['solidity', 'natural', '300', median, `${lower} – ${upper}`]);
     expect(rows[2]!.slice(0, 2)).toEqual(['semantic', '200']);
-    expect(rows[24]).toEqual(['silhouettes', '40', '4020', '4010 – 4029', '0.00']);
+    expect(rows[24]).toEqual(['silhouette', '40', '4020', '4010 – 4029', '0.00']);
   });
 
   it('says so when natural shapes are the less diverse', async () => {
