@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { DamagedFile } from './faults.ts';
 
 /**
@@ -92,6 +92,70 @@ export async function* readTar(path: string): AsyncGenerator<TarMember> {
     }
   } finally {
     await file.close();
+  }
+}
+
+/** Bytes that {@link readTarFiles} reads at a time: a few dozen images. */
+const CHUNK = 4 << 20;
+
+/**
+ * All files of a tar that {@link encodeTar} wrote, in order and a few megabytes at a time; while a caller works on some, the
+ * next are read. Data are not copied: they stay as long as somebody holds them.
+ * @throws DamagedFile for any other file.
+ */
+export async function* readTarFiles(path: string): AsyncGenerator<TarFile[]> {
+  const file = await open(path, 'r');
+  let next: Promise<Chunk> | undefined;
+  try {
+    next = readChunk(file, 0, CHUNK);
+    for (let at = 0; ; ) {
+      const { files, end, wanted } = wholeEntries(await next, path);
+      at = end;
+      next = wanted > 0 ? readChunk(file, at, Math.max(CHUNK, wanted)) : undefined;
+      if (files.length > 0) yield files;
+      if (!next) return;
+    }
+  } finally {
+    // Left early, or with an error: what is still being read needs the file.
+    await next?.catch(() => {});
+    await file.close();
+  }
+}
+
+/** Bytes of a file from `start` on; `last`: the file ends with them. */
+interface Chunk {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly last: boolean;
+}
+
+async function readChunk(file: FileHandle, start: number, length: number): Promise<Chunk> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let done = 0;
+  for (let bytesRead = -1; done < length && bytesRead !== 0; done += bytesRead) {
+    ({ bytesRead } = await file.read(bytes, done, length - done, start + done));
+  }
+  return { bytes: bytes.subarray(0, done), start, last: done < length };
+}
+
+/**
+ * The files that a chunk holds whole.
+ * @returns `end`: where in the tar the first begins that it does not; `wanted`: bytes of that, 0 when there is none.
+ */
+function wholeEntries({ bytes, start, last }: Chunk, path: string): { files: TarFile[]; end: number; wanted: number } {
+  const files: TarFile[] = [];
+  for (let at = 0; ; ) {
+    const header = bytes.subarray(at, at + BLOCK);
+    if (header[0] === 0 && header.length === BLOCK) return { files, end: start + at, wanted: 0 };
+    const entry = header.length === BLOCK ? parseHeader(header) : undefined;
+    const wanted = entry ? entryBytes(entry.size) : BLOCK;
+    const whole = entry && at + wanted <= bytes.length;
+    if (!whole && (last || (header.length === BLOCK && !entry))) {
+      throw new DamagedFile(`${path}: expected a whole tar entry at byte ${start + at}; the shard is damaged`);
+    }
+    if (!whole) return { files, end: start + at, wanted };
+    files.push({ name: entry.name, data: bytes.subarray(at + BLOCK, at + BLOCK + entry.size) });
+    at += wanted;
   }
 }
 

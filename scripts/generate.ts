@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
+import { CARD, writeCard } from '../pipeline/card/write-card.ts';
 import { type Configuration, configure } from '../pipeline/configuration.ts';
 import {
   freeBytes,
@@ -54,6 +55,7 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
     const progress = makeProgress();
     const outcome = await generate(configuration, settings, progress, signal);
     await writePreview(outcome.folder, (_, written) => progress.count('contact sheets drawn', written));
+    await writeCard(outcome.folder, labels => progress.count('labels read for the dataset card', labels));
     printSummary(outcome, (performance.now() - began) / 1000);
     const short = outcome.stages.some(({ asked, samples }) => samples < asked);
     process.exitCode = short && !settings.range ? ExitCode.fewerThanAsked : ExitCode.done;
@@ -85,6 +87,7 @@ function printSummary({ folder, stages }: Outcome, seconds: number): void {
   }
   for (const { sidecars } of stages) printLeftOut(sidecars);
   console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
+  console.log(`  dataset card: ${shownPath(folder.at(CARD))}`);
 }
 
 /** Counts of pictures of segmentation data that gave nothing, and the words for it. */

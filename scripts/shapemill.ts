@@ -4,9 +4,11 @@ import { DamagedFile } from '../pipeline/faults.ts';
 import { UsageError } from '../pipeline/usage-error.ts';
 import { VERSION } from '../pipeline/version.ts';
 import { assetsCommand } from './assets.ts';
+import { cardCommand } from './card.ts';
 import { failUsage } from './command-options.ts';
 import { doctorCommand } from './doctor.ts';
 import { ExitCode } from './exit-code.ts';
+import { exportCommand } from './export.ts';
 import { generateCommand } from './generate.ts';
 import { panelsCommand } from './panels.ts';
 import { previewCommand } from './preview.ts';
@@ -21,9 +23,11 @@ async function main(): Promise<void> {
     .command(generateCommand)
     .command(previewCommand)
     .command(panelsCommand)
+    .command(exportCommand)
+    .command(cardCommand)
     .command(assetsCommand)
     .command(doctorCommand)
-    .demandCommand(1, 'expected a command: generate, preview, panels, assets or doctor')
+    .demandCommand(1, 'expected a command: generate, preview, panels, export, card, assets or doctor')
     // Names and values reach the option tables as they were typed.
     .parserConfiguration({
       'camel-case-expansion': false,

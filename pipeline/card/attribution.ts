@@ -1,0 +1,31 @@
+import { csvLine } from '../csv-line.ts';
+import { readCsv } from '../datasets/csv.ts';
+import { TextFile } from '../text-file.ts';
+import type { UsedSource } from './survey.ts';
+
+export const ATTRIBUTION_COLUMNS = ['id', 'pack', 'file', 'author', 'licence', 'url', 'used_in', 'times'] as const;
+
+/**
+ * Writes the list of all sources, one a line; empty: not known. `used_in` names places with the labels there that name the
+ * source (`banks/shapes:1 shapes2d:12`), `times` is their sum.
+ */
+export function writeAttribution(path: string, sources: readonly UsedSource[]): void {
+  const file = new TextFile(path);
+  file.append(csvLine(ATTRIBUTION_COLUMNS));
+  for (const { id, pack, file: name, author, licence, url, uses } of sources) {
+    const places = [...uses].map(([place, times]) => `${place}:${times}`).join(' ');
+    const times = [...uses.values()].reduce((sum, count) => sum + count, 0);
+    file.append(csvLine([id, pack, name, author, licence, url, places, times]));
+  }
+  file.finish();
+}
+
+/** How many sources of a list are under each licence; null: not known. */
+export async function licencesIn(path: string): Promise<Map<string | null, number>> {
+  const counts = new Map<string | null, number>();
+  for await (const { values } of readCsv(path, ['licence'])) {
+    const licence = values.licence || null;
+    counts.set(licence, (counts.get(licence) ?? 0) + 1);
+  }
+  return counts;
+}

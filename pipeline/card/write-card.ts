@@ -1,0 +1,71 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { Configuration } from '../configuration.ts';
+import { unlessMissing } from '../faults.ts';
+import type { RunFolder } from '../run-folder.ts';
+import { jsonFrom, writeDurably } from '../shard-writer.ts';
+import { UsageError } from '../usage-error.ts';
+import { licencesIn, writeAttribution } from './attribution.ts';
+import { card } from './card.ts';
+import { croissant } from './croissant.ts';
+import { contentsOf, type RunContents, sourcesOf } from './survey.ts';
+
+export const CARD = 'README.md';
+export const CROISSANT = 'croissant.json';
+export const ATTRIBUTION = 'attribution.csv';
+
+/** Name of a run's dataset: what its folder is called by default, whatever it is called. */
+export function datasetName({ recipe, shapes, seed }: Pick<Configuration, 'recipe' | 'shapes' | 'seed'>): string {
+  return `${recipe.replace(/[^\w-]+/g, '-')}-${shapes}-s${seed}`;
+}
+
+/**
+ * Writes a run's dataset card, its Croissant description and the list of its sources, for what is complete of it now. Nothing is done
+ * when they are there and nothing was added since.
+ * @param onLabels called now and then with the number of labels read.
+ * @returns whether they were written.
+ * @throws UsageError when the folder holds no run.
+ */
+export async function writeCard(run: RunFolder, onLabels: (labels: number) => void = () => {}): Promise<boolean> {
+  const record = await run.record();
+  if (!record) throw new UsageError(`expected a run folder, found no run.json in ${run.path}`);
+  const contents = await contentsOf(run);
+  if (await isCurrent(run, contents)) return false;
+  const configuration = record.configuration as unknown as Configuration;
+  const name = datasetName(configuration);
+  const sources = await sourcesOf(run, contents, onLabels);
+  writeAttribution(run.at(ATTRIBUTION), sources.used);
+  const licences = await licencesIn(run.at(ATTRIBUTION));
+  const renderers = record.renderers ?? [];
+  await writeDurably(run.at(CARD), card({ name, configuration, renderers, contents, sources, licences }));
+  const identity = { name, description: describe(contents), date: record.started.slice(0, 10) };
+  const described = await croissant(identity, contents, sources.used, run.at(ATTRIBUTION));
+  // Last: what tells whether the others are of now.
+  await writeDurably(run.at(CROISSANT), JSON.stringify(described, null, 2));
+  return true;
+}
+
+/** Whether all files of a card are there and describe just these shards and tests. */
+export async function isCurrent(run: RunFolder, { shards, panels }: RunContents): Promise<boolean> {
+  for (const file of [CARD, ATTRIBUTION]) if (!(await stat(run.at(file)).catch(unlessMissing))) return false;
+  const text = await readFile(run.at(CROISSANT), 'utf8').catch(unlessMissing);
+  const described = text === undefined ? undefined : jsonFrom(text);
+  const { distribution } = (described ?? {}) as { distribution?: { '@id'?: unknown; sha256?: unknown }[] };
+  if (!Array.isArray(distribution)) return false;
+  const before = distribution.filter(({ sha256, '@id': id }) => sha256 !== undefined && id !== ATTRIBUTION);
+  const now = [...shards, ...panels];
+  return (
+    before.length === now.length &&
+    now.every(({ path, sha256 }, i) => before[i]!['@id'] === path && before[i]!.sha256 === sha256)
+  );
+}
+
+function describe({ shards, panels }: RunContents): string {
+  const counts = new Map<string, number>();
+  for (const { subset, samples } of shards) if (subset) counts.set(subset, (counts.get(subset) ?? 0) + samples);
+  const tests = panels.reduce((sum, panel) => sum + panel.tests, 0);
+  const parts = [
+    ...[...counts].map(([subset, samples]) => `${samples} samples of ${subset}`),
+    ...(tests > 0 ? [`${tests} panel tests`] : []),
+  ];
+  return `Labelled images about shape, texture and material: ${parts.join(', ') || 'nothing is finished yet'}.`;
+}

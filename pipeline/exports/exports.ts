@@ -1,0 +1,195 @@
+import { copyFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { licencesIn, writeAttribution } from '../card/attribution.ts';
+import { licenceHeader, licenceSection } from '../card/licence-section.ts';
+import { contentsOf, sourcesOf } from '../card/survey.ts';
+import { ATTRIBUTION, isCurrent } from '../card/write-card.ts';
+import type { Progress } from '../progress.ts';
+import { RunFolder } from '../run-folder.ts';
+import { writeDurably } from '../shard-writer.ts';
+import { UsageError } from '../usage-error.ts';
+import { VERSION } from '../version.ts';
+import { barebones } from './barebones.ts';
+import { coco } from './coco.ts';
+import { ExportFolder, type ExportRecord } from './export-folder.ts';
+import type { Exporter, ExportFormat, ExportPart } from './exporter.ts';
+import { folders } from './folders.ts';
+import { imagefolder } from './imagefolder.ts';
+import { inspect } from './inspect.ts';
+import { vlmevalkit } from './vlmevalkit.ts';
+
+/** Every format by name. */
+export const EXPORTERS: Readonly<Record<ExportFormat, Exporter>> = {
+  folders,
+  imagefolder,
+  coco,
+  barebones,
+  vlmevalkit,
+  inspect,
+};
+
+export interface ExportSettings {
+  readonly format: ExportFormat;
+  /** Beside the run when left out. */
+  readonly out: string | undefined;
+  /** All when left out. */
+  readonly subsets: readonly string[] | undefined;
+}
+
+/** An export as it ended. */
+export interface ExportOutcome {
+  readonly folder: string;
+  readonly parts: number;
+  readonly samples: number;
+  /** Samples that this process wrote, and in what time. */
+  readonly written: number;
+  readonly seconds: number;
+}
+
+/**
+ * Writes what is complete of a run in another form. Nothing is made again: files are taken from the shards as they are.
+ * @throws UsageError, DamagedFile, or the environment's error; the same call continues.
+ */
+export async function exportRun(
+  path: string,
+  { format, out, subsets }: ExportSettings,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<ExportOutcome> {
+  const run = new RunFolder(path);
+  if (!(await run.record())) throw new UsageError(`expected a run folder, found no run.json in ${path}`);
+  const form = EXPORTERS[format];
+  const parts = chosen(form, path, await form.plan(run), subsets);
+  const folder = new ExportFolder(out ?? defaultFolder(run.path, format));
+  refuseInside(run.path, folder.path);
+  const record: ExportRecord = {
+    shapemill: VERSION,
+    format,
+    parts: Object.fromEntries(parts.map(({ name, sha256 }) => [name, sha256])),
+  };
+  const began = performance.now();
+  const samples = parts.reduce((sum, part) => sum + part.samples, 0);
+  const ended = (written: number): ExportOutcome => ({
+    folder: folder.path,
+    parts: parts.length,
+    samples,
+    written,
+    seconds: (performance.now() - began) / 1000,
+  });
+  if ((await folder.begin(record)) === 'complete') return ended(0);
+  const unlock = await folder.lock();
+  try {
+    let written = 0;
+    progress.begin({ name: `export-${format}`, title: format, unit: 'samples', total: samples });
+    try {
+      for (const part of parts) {
+        signal.throwIfAborted();
+        if (await folder.isWritten(part)) {
+          progress.found(part.samples);
+          continue;
+        }
+        await writePart(form, part, folder, run, signal);
+        written += part.samples;
+        progress.advance(part.samples, []);
+      }
+    } finally {
+      progress.end();
+    }
+    await form.finish(parts, folder, signal);
+    await describe(form, parts, folder, run, progress);
+    await folder.finish(record);
+    return ended(written);
+  } finally {
+    await unlock();
+  }
+}
+
+/** @throws UsageError when there is nothing to export, or nothing of what was named. */
+function chosen(
+  { name, expects }: Exporter,
+  run: string,
+  parts: readonly ExportPart[],
+  subsets: readonly string[] | undefined,
+): ExportPart[] {
+  if (parts.length === 0) throw new UsageError(`--format ${name}: expected ${expects}, found none in ${run}`);
+  const there = [...new Set(parts.map(({ subset }) => subset as string))];
+  const missing = subsets?.find(subset => !there.includes(subset));
+  if (missing !== undefined) {
+    throw new UsageError(`--subsets ${missing}: ${run} has for --format ${name} only ${there.join(', ')}`);
+  }
+  return parts.filter(({ subset }) => !subsets || subsets.includes(subset));
+}
+
+/** Beside the run: a run's folder is published and continued as it is. */
+function defaultFolder(run: string, format: ExportFormat): string {
+  return join(dirname(run), `${basename(run)}-${format}`);
+}
+
+function refuseInside(run: string, out: string): void {
+  const way = relative(run, out);
+  if (way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && resolve(run, way) === out)) {
+    throw new UsageError(`--out: expected a folder outside of the run, got ${out}`);
+  }
+}
+
+async function writePart(
+  form: Exporter,
+  part: ExportPart,
+  folder: ExportFolder,
+  run: RunFolder,
+  signal: AbortSignal,
+): Promise<void> {
+  const out = folder.writer(part, signal);
+  try {
+    await form.write(part, out, run);
+  } catch (error) {
+    out.abandon();
+    throw error;
+  }
+  out.finish();
+}
+
+/** Writes the list of sources and the README. */
+async function describe(
+  form: Exporter,
+  parts: readonly ExportPart[],
+  folder: ExportFolder,
+  run: RunFolder,
+  progress: Progress,
+): Promise<void> {
+  const attribution = join(folder.path, ATTRIBUTION);
+  const contents = await contentsOf(run);
+  let meetings: ReadonlyMap<string, number> | undefined;
+  if (await isCurrent(run, contents)) await copyFile(run.at(ATTRIBUTION), attribution);
+  else {
+    const sources = await sourcesOf(run, contents, labels =>
+      progress.count('labels read for the list of sources', labels),
+    );
+    writeAttribution(attribution, sources.used);
+    meetings = sources.meetings;
+  }
+  const licences = await licencesIn(attribution);
+  const name = basename(run.path);
+  const { layout, loading, yaml = [] } = form.guide(parts, name);
+  const text = [
+    ['---', `pretty_name: ${JSON.stringify(name)}`, ...licenceHeader(licences), ...yaml, '---'].join('\n'),
+    `# ${name} · ${form.name}`,
+    `${form.title}. Written by shapemill ${VERSION} from the shards of a run; \`export.json\` names them. Files are those of the shards, byte by byte.`,
+    '## Contents',
+    contentsLines(parts),
+    '## Layout',
+    layout,
+    '## Loading',
+    loading,
+    '## Licences and attribution',
+    licenceSection(licences, meetings),
+    'The list names the sources of the whole run; `used_in` tells of which subsets each is.',
+  ];
+  await writeDurably(join(folder.path, 'README.md'), `${text.join('\n\n')}\n`);
+}
+
+function contentsLines(parts: readonly ExportPart[]): string {
+  const counts = new Map<string, number>();
+  for (const { subset, samples } of parts) counts.set(subset, (counts.get(subset) ?? 0) + samples);
+  return [...counts].map(([subset, samples]) => `- ${subset}: ${samples.toLocaleString('en')}`).join('\n');
+}

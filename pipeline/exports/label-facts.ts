@@ -1,0 +1,22 @@
+import type { Box } from '../../extractors/image.ts';
+import { jointExpression } from '../card/licence-terms.ts';
+import type { Sample2dLabel, Sample3dLabel, SilhouetteLabel } from '../labels.ts';
+
+/** The label of a sample that has an image and a mask. */
+export type MaskedLabel = Sample2dLabel | Sample3dLabel;
+export type SampleLabel = MaskedLabel | SilhouetteLabel;
+
+/** x, y, width, height. */
+export function boxValues({ left, top, width, height }: Box): [number, number, number, number] {
+  return [left, top, width, height];
+}
+
+/** The licences of all that an image was made from, as one SPDX expression. */
+export function licenceOf({ sources }: SampleLabel): string {
+  return jointExpression(sources.map(({ licence }) => licence));
+}
+
+/** What distinguishes the images of an instance, in one word. */
+export function conditionOf(label: MaskedLabel): string {
+  return 'condition' in label ? label.condition : label.varies.join('-');
+}
