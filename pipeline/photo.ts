@@ -94,11 +94,12 @@ export async function decodePhoto(photo: Photo, options: { window?: Box; shortSi
 
 /**
  * libvips' error as an {@link InputFault}: it speaks of the data it reads, except where it has no memory left (libheif's limits
- * are named alike, and are not).
+ * are named alike, and are not). What it says is not kept: libvips collects the messages of all threads in one place, so that
+ * the same file would have one reason or another.
  */
 export function decodeFault(error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   if (/memory|alloc/i.test(message) && !/security limit/i.test(message)) return error as Error;
   if (/unsupported image format/.test(message)) return new InputFault(`${EXPECTED}, got no picture`);
-  return new InputFault(message.split('\n')[0]!);
+  return new InputFault('the image data are cut off or damaged');
 }

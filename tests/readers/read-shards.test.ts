@@ -8,6 +8,7 @@ import { type Header, pack } from 'tar-stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { generate, scratchFolder, sidecarsOf } from '../runs/command.ts';
 import { writePhotos, writeRecipe } from '../runs/photo-folder.ts';
+import { writeCoco } from '../runs/segmentation-folder.ts';
 import { readShard, type ShardFile } from '../runs/shard-files.ts';
 
 const READER = fileURLToPath(new URL('./read_shards.py', import.meta.url));
@@ -16,9 +17,21 @@ const reason = missing ? ' (skipped: no python3 here)' : '';
 
 const scratch = scratchFolder();
 const run = join(scratch, 'run');
+const silhouettes = join(scratch, 'silhouettes');
 
 beforeAll(async () => {
   if (missing) return;
+  const data = await writeCoco(
+    join(scratch, 'coco'),
+    [10, 20, 30, 40].map(side => [
+      { category: 'cat', box: [5, 7, side, side] },
+      { category: 'dog', box: [60, 10, 40, side] },
+    ]),
+    120,
+    90,
+  );
+  const options = ['--subsets', 'silhouettes', '--all-instances', '--margin', '0.1', '--max-side', '64'];
+  await generate([...options, '--segmentation', `coco:${data}`, '--out', silhouettes]);
   const recipe = await writeRecipe(join(scratch, 'small.json'));
   await generate(['--photos', await writePhotos(scratch), '--recipe', recipe, '--out', run]);
 });
@@ -40,6 +53,13 @@ describe('a reader made of Python’s standard library', () => {
       expect(counts[kind]).toEqual({ shards: mine.length, samples });
       expect(samples).toBeGreaterThan(6);
     }
+  });
+
+  it.skipIf(missing)(`reads silhouettes and their masks${reason}`, () => {
+    const { status, counts, problems } = read(silhouettes);
+    expect(problems).toBe('');
+    expect(status).toBe(0);
+    expect(counts.silhouettes.samples).toBe(8);
   });
 });
 

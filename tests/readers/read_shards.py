@@ -22,6 +22,7 @@ FIELDS = {
     "textures": ["jpg", "json"],
     "shapes2d": ["jpg", "json", "mask.png"],
     "textures2d": ["jpg", "json", "mask.png"],
+    "silhouettes": ["edge.png", "grey.png", "hq.jpg", "json", "silhouette.png"],
 }
 
 
@@ -140,13 +141,17 @@ def mask_facts(rows):
     return len(set_columns), box
 
 
-def check_image_sample(subset, split, key, fields):
-    label = json.loads(fields["json"])
+def check_names(label, subset, split, key, fields):
     named = (label["key"], label["subset"], label["split"])
     check(named == (key, subset, split), f"{key}: the label is of another sample")
     parts = f"{subset}-{label['instance']['number']:06d}-{label['variation']}"
     check(key == parts, f"{key} is not <subset>-<instance>-<variation>")
     check(label["files"] == {field: f"{key}.{field}" for field in fields}, f"{key}: the label names other files")
+
+
+def check_image_sample(subset, split, key, fields):
+    label = json.loads(fields["json"])
+    check_names(label, subset, split, key, fields)
     width, height, rows = grey_png(fields["mask.png"])
     check((width, height) == jpeg_size(fields["jpg"]), f"{key}: mask and image differ in size")
     check(label["scene"]["size"] == width == height, f"{key}: the scene has another size")
@@ -155,6 +160,46 @@ def check_image_sample(subset, split, key, fields):
     check(facts["area"] == area, f"{key}: area {facts['area']}, but the mask has {area} pixels")
     check(facts["box"] == box, f"{key}: box {facts['box']}, but the mask has {box}")
     check(abs(facts["coverage"] - area / (width * height)) < 1e-9, f"{key}: coverage does not fit")
+
+
+def run_lengths(text):
+    """COCO's compressed counts: groups of 5 bits from "0" on, from the fourth a difference to the one two before."""
+    counts, value, shift = [], 0, 0
+    for character in text:
+        group = ord(character) - 48
+        value |= (group & 31) << shift
+        shift += 5
+        if group & 32:
+            continue
+        if group & 16:
+            value -= 1 << shift
+        counts.append(value + (counts[-2] if len(counts) > 2 else 0))
+        value, shift = 0, 0
+    return counts
+
+
+def check_silhouette(subset, split, key, fields):
+    label = json.loads(fields["json"])
+    check_names(label, subset, split, key, fields)
+    said = label["silhouette"]
+    for field in ("edge.png", "grey.png", "silhouette.png"):
+        width, height, rows = grey_png(fields[field])
+        check((width, height) == (said["width"], said["height"]), f"{key}: {field} has another size")
+        if field != "grey.png" and not said["soft"]:
+            check({value for row in rows for value in row} <= {0, 255}, f"{key}: {field} is not black and white")
+    shown, picture, found = label["hq"], label["picture"], label["object"]
+    check(jpeg_size(fields["hq.jpg"]) == (shown["width"], shown["height"]), f"{key}: hq.jpg has another size")
+    height, width = found["mask"]["size"]
+    check((width, height) == (picture["width"], picture["height"]), f"{key}: the mask is of another picture")
+    counts = run_lengths(found["mask"]["counts"])
+    check(sum(counts) == width * height, f"{key}: the run lengths do not fill the picture")
+    check(sum(counts[1::2]) == found["area"], f"{key}: area {found['area']}, but the mask has {sum(counts[1::2])} pixels")
+    starts = [sum(counts[:i]) for i in range(1, len(counts), 2)]
+    runs = [(start, start + counts[2 * i + 1] - 1) for i, start in enumerate(starts)]
+    ys = [y for first, last in runs for y in ((0, height - 1) if first // height != last // height else (first % height, last % height))]
+    left, right, top, bottom = runs[0][0] // height, runs[-1][1] // height, min(ys), max(ys)
+    box = {"left": left, "top": top, "width": right - left + 1, "height": bottom - top + 1}
+    check(found["box"] == box, f"{key}: box {found['box']}, but the mask has {box}")
 
 
 def check_bank_item(kind, key, fields):
@@ -177,7 +222,7 @@ def shards_of(run):
     for kind in ("shapes", "textures"):
         for path in sorted((run / "banks" / kind).glob("*.tar")):
             yield kind, None, path
-    for subset in ("shapes2d", "textures2d"):
+    for subset in ("shapes2d", "textures2d", "silhouettes"):
         for split in SPLITS:
             paths = sorted((run / subset / split).glob("*.tar"))
             names = [f"{subset}-{split}-{number:06d}.tar" for number in range(len(paths))]
@@ -199,7 +244,9 @@ def read_run(run):
                 check(list(fields) == FIELDS[kind], order)
                 check(key not in keys.setdefault(kind, set()), f"{key} is in two shards")
                 keys[kind].add(key)
-                if split:
+                if kind == "silhouettes":
+                    check_silhouette(kind, split, key, fields)
+                elif split:
                     check_image_sample(kind, split, key, fields)
                 else:
                     check_bank_item(kind, key, fields)
