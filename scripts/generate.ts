@@ -16,6 +16,7 @@ import { GENERATE_OPTIONS } from '../pipeline/generate-options.ts';
 import { writePreview } from '../pipeline/preview.ts';
 import { bytesText, duration, makeProgress } from '../pipeline/progress.ts';
 import { shownPath } from '../pipeline/run-folder.ts';
+import type { StageName } from '../pipeline/stage-names.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
 import { endInterrupted, interruptible } from './interruptible.ts';
@@ -82,13 +83,22 @@ function printSummary({ folder, stages }: Outcome, seconds: number): void {
   for (const { stage, asked, samples, sidecars } of stages) {
     if (samples >= asked || !stage.fills) continue;
     const looks = sidecars.reduce((sum, { counts }) => sum + (counts.looks ?? 0), 0);
-    const remedy = stage.name.startsWith('import') ? 'the folder holds no more' : 'More photos help (--photos)';
+    const remedy = REMEDIES[stage.name] ?? 'the folder holds no more';
     console.log(`  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. ${remedy}`);
   }
   for (const { sidecars } of stages) printLeftOut(sidecars);
   console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
   console.log(`  dataset card: ${shownPath(folder.at(CARD))}`);
 }
+
+/** What helps where a bank has fewer items than asked; nothing where a folder was imported. */
+const REMEDIES: Partial<Record<StageName, string>> = {
+  'extract-shapes': 'More photos help (--photos)',
+  'extract-textures': 'More photos help (--photos)',
+  'make-materials': 'More photos help (--photos)',
+  'outline-shapes': 'More pictures help (--semantic)',
+  'project-shapes': 'Other meshes help (--meshes)',
+};
 
 /** Counts of pictures of segmentation data that gave nothing, and the words for it. */
 const LEFT_OUT = {
