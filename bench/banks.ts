@@ -30,7 +30,7 @@ export async function makeBenchBanks(
   const random = rng(1, 'bench', 'banks');
   const textures: NewItem[] = [];
   const shapes: NewItem[] = [];
-  const perPhoto = Math.ceil(TEXTURES / paths.length);
+  const perPhoto = Math.ceil(TEXTURES / (await countLarge(paths)));
   for (const path of paths) {
     const photo = await openPhoto(path);
     const id = hashId(path);
@@ -64,6 +64,16 @@ export async function makeBenchBanks(
     }
   }
   return { shapes: await bank(folder, 'shapes', shapes), textures: await bank(folder, 'textures', textures) };
+}
+
+/** How many photos a texture can be cut from. */
+async function countLarge(paths: readonly string[]): Promise<number> {
+  let large = 0;
+  for (const path of paths) {
+    const { width, height } = await openPhoto(path);
+    if (Math.min(width, height) >= SIDE) large++;
+  }
+  return large;
 }
 
 function item(

@@ -66,7 +66,7 @@ export async function scenes2d({ photos, count = 500 }: BenchSettings): Promise<
         name: 'floor',
         count: images,
         seconds: floor,
-        note: 'the same crops and shapes read and decoded, the same JPEGs and masks encoded; nothing drawn',
+        note: 'the same shapes and whole crops read and decoded, the same JPEGs and masks encoded; nothing drawn',
       },
     ];
     const python = await runPython('scenes2d.py', [join(folder, 'loose'), String(Math.min(count, 300))]);
@@ -126,8 +126,8 @@ function numbersById(bank: Bank): Map<string, number> {
 }
 
 /**
- * What nobody can avoid: of an instance, reading and decoding its shape; of an image, reading and decoding two textures as
- * far as their crops, encoding the picture and its mask.
+ * What has to be done besides drawing: of an instance, reading and decoding its shape; of an image, reading and decoding two
+ * textures as far as their crops, encoding the picture and its mask. Both crops whole, though a fill is seen only in part.
  */
 async function decodeAndEncode(samples: readonly Sample[], { shapes, textures }: BenchBanks): Promise<void> {
   for (const { shape, image, mask, crops } of samples) {
