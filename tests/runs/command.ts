@@ -84,12 +84,13 @@ export async function filesIn(folder: string): Promise<string[]> {
 
 /**
  * All that a run made, by path: sidecars as JSON without `seconds`, every other file as its sha256. Left out is what may
- * differ between equal runs: the record of the machine and the time, pages with the folder's name, unfinished files.
+ * differ between equal runs: the record of the machine and the time, the description with the date, pages with the folder's
+ * name, unfinished files.
  */
 export async function contentOf(run: string): Promise<Record<string, string>> {
   const content: Record<string, string> = {};
   for (const file of await filesIn(run)) {
-    if (/^(run\.json|report|locks)/.test(file) || isPartial(file)) continue;
+    if (/^(run\.json|croissant\.json|report|locks)/.test(file) || isPartial(file)) continue;
     const bytes = await readFile(join(run, file));
     content[file] = /-\d{6}\.json$/.test(file) ? withoutSeconds(bytes.toString()) : sha256(bytes);
   }
