@@ -14,8 +14,7 @@ export const EDGE_THRESHOLDS: EdgeThresholds = { weak: 80, strong: 160 };
  */
 export function edgeMap(luminance: GreyImage, inside: Mask, { weak, strong } = EDGE_THRESHOLDS): GreyImage {
   const { width, height } = inside;
-  const edges = outlineOf(inside);
-  const { dx, dy, squared } = gradients(luminance, inside);
+  const { outline: edges, dx, dy, squared } = outlineAndGradients(luminance, inside);
   const crests = new Uint8Array(width * height);
   const pending: number[] = [];
   for (let i = width; i < squared.length - width; i++) {
@@ -41,32 +40,29 @@ export function edgeMap(luminance: GreyImage, inside: Mask, { weak, strong } = E
 const CREST = 1;
 const EDGE = 2;
 
-/** The pixels of a mask beside one that is clear (or beside nothing), above, below, left or right. */
-function outlineOf({ data, width, height }: Mask): Uint8Array {
+/**
+ * The outline: pixels of a mask beside one that is clear (or beside nothing), above, below, left or right. Sobel gradients,
+ * rightwards and downwards, and the squares of their lengths; 0 where one of the nine pixels is not inside.
+ */
+function outlineAndGradients({ data }: GreyImage, { data: inside, width, height }: Mask) {
   const outline = new Uint8Array(width * height);
-  for (let row = 0, i = 0; row < height; row++) {
-    const rim = row === 0 || row === height - 1;
-    for (let column = 0; column < width; column++, i++) {
-      if (data[i] === 0) continue;
-      if (rim || column === 0 || column === width - 1) outline[i] = 255;
-      else if ((data[i - 1]! & data[i + 1]! & data[i - width]! & data[i + width]!) === 0) outline[i] = 255;
-    }
-  }
-  return outline;
-}
-
-/** Sobel gradients, rightwards and downwards, and the squares of their lengths; 0 where one of the nine pixels is not inside. */
-function gradients({ data }: GreyImage, { data: inside, width, height }: Mask) {
   const dx = new Int16Array(width * height);
   const dy = new Int16Array(width * height);
   const squared = new Int32Array(width * height);
+  for (let column = 0, last = (height - 1) * width; column < width; column++, last++) {
+    outline[column] = inside[column]!;
+    outline[last] = inside[last]!;
+  }
   for (let row = 1; row < height - 1; row++) {
-    // Of a column of three pixels: whether all are inside, their weighted sum, the rise from first to last.
-    let [inLeft, inMiddle, sumLeft, sumMiddle, riseLeft, riseMiddle] = [0, 0, 0, 0, 0, 0];
-    for (let column = 0, i = row * width; column < width; column++, i++) {
+    // Of a column of three pixels: the middle one, whether all are inside, their weighted sum, the rise from first to last.
+    let [left, middle, inLeft, inMiddle, sumLeft, sumMiddle, riseLeft, riseMiddle] = [0, 0, 0, 0, 0, 0, 0, 0];
+    const end = (row + 1) * width;
+    for (let i = row * width; i <= end; i++) {
+      const beyond = i === end;
+      const right = beyond ? 0 : inside[i]!;
       const above = data[i - width]!;
       const below = data[i + width]!;
-      const inRight = inside[i - width]! & inside[i]! & inside[i + width]!;
+      const inRight = right & inside[i - width]! & inside[i + width]!;
       const sumRight = above + 2 * data[i]! + below;
       const riseRight = below - above;
       if ((inLeft & inMiddle & inRight) !== 0) {
@@ -75,7 +71,9 @@ function gradients({ data }: GreyImage, { data: inside, width, height }: Mask) {
         dx[i - 1] = x;
         dy[i - 1] = y;
         squared[i - 1] = x * x + y * y;
-      }
+      } else if (middle !== 0 && (left & inMiddle & right) === 0) outline[i - 1] = 255;
+      left = middle;
+      middle = right;
       inLeft = inMiddle;
       inMiddle = inRight;
       sumLeft = sumMiddle;
@@ -84,7 +82,7 @@ function gradients({ data }: GreyImage, { data: inside, width, height }: Mask) {
       riseMiddle = riseRight;
     }
   }
-  return { dx, dy, squared };
+  return { outline, dx, dy, squared };
 }
 
 const TAN_22 = Math.SQRT2 - 1;

@@ -41,7 +41,7 @@ export function objectCoverage({ mask, box }: PlacedMask, frame: Frame): GreyIma
 /** BareBones' hard threshold: what an object covers to one half at least belongs to it. */
 export function halfCovered({ data, width, height }: GreyImage): Mask {
   const mask = new Uint8Array(data.length);
-  for (let i = 0; i < mask.length; i++) mask[i] = data[i]! < 128 ? 0 : 255;
+  for (let i = 0; i < mask.length; i++) mask[i] = -(data[i]! >> 7);
   return { data: mask, width, height };
 }
 
@@ -95,8 +95,9 @@ export function objectLuminance(
   const covered = scaleX === 1 && scaleY === 1 ? coverage.data : resized(inside);
   const light = resized(shine);
   for (let i = 0; i < light.length; i++) {
+    if (covered[i] === 255 || covered[i] === 0) continue;
     // Rounded; of what covers next to nothing, rounding may go beyond white.
-    if (covered[i] !== 0) light[i] = Math.min(255, ((255 * light[i]! + (covered[i]! >> 1)) / covered[i]!) | 0);
+    light[i] = Math.min(255, ((255 * light[i]! + (covered[i]! >> 1)) / covered[i]!) | 0);
   }
   return { data: light, width: frame.width, height: frame.height };
 }
@@ -123,7 +124,9 @@ export function greyObject(luminance: GreyImage, inside: GreyImage, polarity: Po
   const data = new Uint8Array(luminance.data.length);
   for (let i = 0; i < data.length; i++) {
     const covered = inside.data[i]!;
-    data[i] = (luminance.data[i]! * covered + ground * (255 - covered) + 127) / 255;
+    if (covered === 0) data[i] = ground;
+    else if (covered === 255) data[i] = luminance.data[i]!;
+    else data[i] = (luminance.data[i]! * covered + ground * (255 - covered) + 127) / 255;
   }
   return { ...luminance, data };
 }

@@ -25,19 +25,33 @@ export function resizeTriangle(
   const across = axisWeights(sourceWidth, columns, width);
   const down = axisWeights(sourceHeight, rows, height);
   const narrow = resizeRows(data, sourceWidth, sourceHeight, across, width);
+  return { data: resizeColumns(narrow, width, down, height), width, height };
+}
+
+function resizeColumns(
+  data: Uint8Array,
+  width: number,
+  { first, end, taps, weights }: AxisWeights,
+  height: number,
+): Uint8Array {
   const resized = new Uint8Array(width * height);
   const sums = new Int32Array(width);
   for (let y = 0; y < height; y++) {
     sums.fill(HALF);
-    const first = down.first[y]!;
-    const end = down.end[y]!;
-    for (let i = first; i < end; i++) {
-      const weight = down.weights[y * down.taps + i - first]!;
-      for (let x = 0, at = i * width; x < width; x++, at++) sums[x] = (sums[x]! + Math.imul(narrow[at]!, weight)) | 0;
+    // Two rows at a time: an enlarged image has no more.
+    let weight = y * taps;
+    for (let i = first[y]!; i < end[y]!; i += 2, weight += 2) {
+      const one = weights[weight]!;
+      const other = i + 1 < end[y]! ? weights[weight + 1]! : 0;
+      let here = i * width;
+      let below = other === 0 ? here : here + width;
+      for (let x = 0; x < width; x++, here++, below++) {
+        sums[x] = (sums[x]! + Math.imul(data[here]!, one) + Math.imul(data[below]!, other)) | 0;
+      }
     }
     for (let x = 0, at = y * width; x < width; x++, at++) resized[at] = sums[x]! >> PRECISION;
   }
-  return { data: resized, width, height };
+  return resized;
 }
 
 function resizeRows(
@@ -95,8 +109,9 @@ function axisWeights(size: number, { from, to }: Interval, target: number): Axis
   const triangle = new Float64Array(taps);
   for (let t = 0; t < target; t++) {
     const center = from + (t + 0.5) * step;
-    const low = Math.max(lowest, Math.floor(center - support + 0.5));
-    const high = Math.min(highest, Math.floor(center + support + 0.5));
+    // Pixels whose centres lie within the triangle.
+    const low = Math.max(lowest, Math.floor(center - support - 0.5) + 1);
+    const high = Math.min(highest, Math.ceil(center + support - 0.5));
     let sum = 0;
     for (let i = low; i < high; i++) {
       const weight = Math.max(0, 1 - Math.abs(i + 0.5 - center) / support);
