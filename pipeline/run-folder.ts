@@ -209,7 +209,8 @@ export class RunFolder {
 
   /** Removes what killed processes had begun; called while nobody else is at work. */
   async #removeLeftovers(): Promise<void> {
-    for (const path of await glob('**/*.partial', { cwd: this.path, onlyFiles: false, ignore: ['**/*.partial/**'] })) {
+    // What lies in an unfinished folder goes with it. (A pattern that ends in /** would leave out the folder itself.)
+    for (const path of await glob('**/*.partial', { cwd: this.path, onlyFiles: false, ignore: ['**/*.partial/*'] })) {
       // Some names end in the process that began them; one that is still to take its lock may be at it.
       const pid = /(\d+)\.partial$/.exec(path)?.[1];
       if (pid === undefined || !isAlive(Number(pid))) await rm(this.at(path), { recursive: true, force: true });

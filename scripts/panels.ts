@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs';
+import type { Fault } from '../pipeline/faults.ts';
 import { PANEL_OPTIONS } from '../pipeline/panels/panel-options.ts';
 import { type ConditionOutcome, makePanels, type PanelSettings } from '../pipeline/panels/panels.ts';
 import { makeProgress } from '../pipeline/progress.ts';
@@ -53,6 +54,9 @@ async function run(path: string, settings: PanelSettings): Promise<void> {
 
 const SHOWN_FAULTS = 5;
 
+/** Several tests may have met the same fault. */
+const reasons = (faults: readonly Fault[]) => new Map(faults.map(({ item, reason }) => [item, reason]));
+
 function printSummary(path: string, outcomes: readonly ConditionOutcome[]): void {
   console.log(`\n${shownPath(new RunFolder(path).at('panels'))}`);
   const rows = outcomes.map(({ condition, asked, tests, instances, made, seconds, faults }) => [
@@ -60,11 +64,11 @@ function printSummary(path: string, outcomes: readonly ConditionOutcome[]): void
     `${tests} of ${asked} tests`,
     `${instances} instances`,
     made > 0 ? `${(made / seconds).toFixed(1)}/s` : tests > 0 ? 'made earlier' : '',
-    `${faults.length} faults`,
+    `${reasons(faults).size} faults`,
   ]);
   for (const line of table(rows)) console.log(`  ${line}`);
-  const faults = outcomes.flatMap(outcome => outcome.faults);
-  for (const { item, reason } of faults.slice(0, SHOWN_FAULTS)) console.log(`  skipped ${item}: ${reason}`);
+  const faults = [...reasons(outcomes.flatMap(outcome => outcome.faults))];
+  for (const [item, reason] of faults.slice(0, SHOWN_FAULTS)) console.log(`  skipped ${item}: ${reason}`);
   if (faults.length > SHOWN_FAULTS) console.log(`  … and ${faults.length - SHOWN_FAULTS} more`);
   for (const { condition, shortage } of outcomes) if (shortage) console.log(`  fewer ${condition}: ${shortage}`);
 }

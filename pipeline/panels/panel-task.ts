@@ -50,7 +50,7 @@ export async function makePanelTest(task: PanelTask, context: WorkContext): Prom
     const random = rng(seed, 'panels', `${condition}/${number}`, attempt);
     const triple = task.triples[Math.floor(attempt / ATTEMPTS_A_TRIPLE)]!;
     try {
-      const drawn = await drawPanels(random, task, triple, context);
+      const drawn = await drawPanels(random, task, triple, context, faults);
       if (!drawn) continue;
       const files = panelFileNames(number);
       const [question, ...alternatives] = panelPrompts(drawn.label.subset);
@@ -88,8 +88,9 @@ function drawPanels(
   task: PanelTask,
   triple: Triple,
   { configuration, banks, port }: WorkContext,
+  faults: Fault[],
 ): Promise<DrawnPanels | undefined> {
-  if (task.condition === REAL_CONDITION) return drawRealPanels(random, triple, task.answer, task.real!);
+  if (task.condition === REAL_CONDITION) return drawRealPanels(random, triple, task.answer, task.real!, faults);
   const condition = PANEL_CONDITIONS[task.condition];
   return 'values' in condition
     ? draw2dPanels(random, condition, triple, task.answer, configuration, banks)

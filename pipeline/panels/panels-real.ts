@@ -5,7 +5,7 @@ import type { Rng } from '../../sampling/rng.ts';
 import { REAL_CONDITION } from '../../scenes/panel-conditions.ts';
 import { instancesOf, type Triple } from '../../scenes/panel-plan.ts';
 import { type Choice, PANEL_SIZE, PANELS } from '../../scenes/panel-scene.ts';
-import { InputFault } from '../faults.ts';
+import { type Fault, InputFault } from '../faults.ts';
 import type { PanelTest } from '../labels.ts';
 import { decodePhoto, openPhoto } from '../photo.ts';
 import { folderSource, PHOTO_FILES } from '../photo-sources.ts';
@@ -62,25 +62,24 @@ export async function realInstances(folder: string): Promise<{ instances: RealIn
 
 /**
  * Joins photographs to a test: two different ones of the instance that is looked for, one of each other.
- * @throws InputFault when a photograph cannot be read.
+ * @param faults takes those that cannot be read; another one of the instance takes their place.
+ * @throws InputFault when an instance has no other.
  */
 export async function drawRealPanels(
   random: Rng,
   triple: Triple,
   answer: Choice,
   instances: Readonly<Record<number, RealInstance>>,
+  faults: Fault[],
 ): Promise<DrawnPanels> {
-  const orders = new Map(triple.map(i => [i, [...permutation(random, instances[i]!.photos.length)]]));
+  const orders = new Map(triple.map(i => [i, permutation(random, instances[i]!.photos.length).values()]));
   const shown = instancesOf(triple, answer);
   const sheet = new PanelSheet();
   const sources = new PanelSources();
   const panels: Partial<TestReal['panels']> = {};
   for (const panel of PANELS) {
     const instance = instances[shown[panel]]!;
-    const { file, path } = instance.photos[orders.get(shown[panel])!.shift()!]!;
-    const { picture, ...label } = await readSquare(path).catch(error => {
-      throw error instanceof InputFault ? new InputFault(`${file}: ${error.message}`) : error;
-    });
+    const { file, picture, ...label } = await firstReadable(instance, orders.get(shown[panel])!, faults);
     sheet.put(panel, picture);
     sources.add(panel, {
       role: 'photograph',
@@ -106,6 +105,20 @@ export async function drawRealPanels(
       sources: sources.list(),
     },
   };
+}
+
+/** The next photograph of an order that can be read. */
+async function firstReadable({ name, photos }: RealInstance, order: Iterator<number>, faults: Fault[]) {
+  for (let next = order.next(); !next.done; next = order.next()) {
+    const { file, path } = photos[next.value]!;
+    try {
+      return { file, ...(await readSquare(path)) };
+    } catch (error) {
+      if (!(error instanceof InputFault)) throw error;
+      faults.push({ item: file, reason: error.message });
+    }
+  }
+  throw new InputFault(`too few photographs of ${name} can be read`);
 }
 
 /** The middle square of a photograph, as large as a panel. */
