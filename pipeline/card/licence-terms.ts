@@ -34,8 +34,8 @@ const PUBLIC_DOMAIN: ReadonlySet<string> = new Set([
 ]);
 
 /** Families of licences that ask for the notice to be kept, and those that ask for the same licence on top. */
-const ATTRIBUTION = /^(MIT(-\d)?|ISC|Zlib|Apache-\d.*|BSD-\d-Clause.*|OFL-\d.*|CDLA-Permissive-\d.*|ODC-By-1\.0)$/;
-const COPYLEFT = /^((A|L)?GPL-\d.*|GFDL-\d.*|LAL-1\.[23]|MPL-\d.*|EUPL-\d.*|ODbL-1\.0|CDLA-Sharing-1\.0|OGL-.*)$/;
+const ATTRIBUTION = /^(MIT(-\d)?|ISC|Zlib|Apache-\d.*|BSD-\d-Clause.*|OFL-\d.*|CDLA-Permissive-\d.*|ODC-By-1\.0|OGL-(UK|Canada)-\d\.\d)$/;
+const COPYLEFT = /^((A|L)?GPL-\d.*|GFDL-\d.*|LAL-1\.[23]|MPL-\d.*|EUPL-\d.*|ODbL-1\.0|CDLA-Sharing-1\.0)$/;
 const CREATIVE_COMMONS = /^CC-BY(-NC)?(-ND|-SA)?-(\d\.\d)(-[A-Z]+)?$/;
 
 /** What a licence asks, by its SPDX identifier. */
@@ -59,7 +59,6 @@ export function licenceTerms(id: string): LicenceTerms {
     return terms(demands, `https://creativecommons.org/licenses/${name}/${version}/`);
   }
   if (ATTRIBUTION.test(id)) return terms(['attribution']);
-  if (id === 'OGL-UK-3.0' || id === 'OGL-UK-2.0') return terms(['attribution']);
   if (COPYLEFT.test(id)) return terms(['attribution', 'share-alike']);
   if (id === 'LicenseRef-all-rights-reserved') return terms(['all-rights-reserved']);
   return { id, known: false, free: false, demands: [], url: id.startsWith('LicenseRef-') ? null : spdxUrl(id) };

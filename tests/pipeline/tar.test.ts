@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { extract, type Header } from 'tar-stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { decodeTar, encodeTar, readTar, TAR_END, type TarFile } from '../../pipeline/tar.ts';
+import { decodeTar, encodeTar, readTar, readTarFiles, TAR_END, type TarFile } from '../../pipeline/tar.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'shapemill-tar-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
@@ -110,5 +110,60 @@ describe('decodeTar', () => {
     ['does not begin with a header', bytes.subarray(1)],
   ])('refuses a piece that %s', (_, piece) => {
     expect(() => decodeTar(piece, 'shard.tar')).toThrow(/shard\.tar.*damaged/);
+  });
+});
+
+describe('readTarFiles', () => {
+  const collect = async (path: string) => {
+    const files: TarFile[] = [];
+    for await (const batch of readTarFiles(path)) files.push(...batch);
+    return files;
+  };
+  const written = async (name: string, bytes: Uint8Array) => {
+    await writeFile(join(scratch, name), bytes);
+    return join(scratch, name);
+  };
+
+  it('reads files of all sizes, also ones that are larger than what is read at a time', async () => {
+    const large = [5 << 20, 1, (4 << 20) - 1024, 4 << 20, 9 << 20, 600].map((size, i) => ({
+      name: `large-${i}.bin`,
+      data: Buffer.alloc(size, i + 1),
+    }));
+    for (const files of [FILES, [...FILES, ...large, ...FILES], [...large].reverse()]) {
+      const read = await collect(await written('read.tar', whole(files)));
+      expect(read.map(({ name }) => name)).toEqual(files.map(({ name }) => name));
+      for (const [i, { data }] of read.entries()) expect(Buffer.from(files[i]!.data).equals(data)).toBe(true);
+    }
+  });
+
+  it('reads many files, and none', async () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => ({ name: `${i}.txt`, data: Buffer.from(String(i)) }));
+    const read = await collect(await written('many.tar', whole(many)));
+    expect(read.map(({ name, data }) => [name, Buffer.from(data).toString()])).toEqual(
+      many.map(({ name, data }) => [name, data.toString()]),
+    );
+    expect(await collect(await written('none.tar', whole([])))).toEqual([]);
+  });
+
+  it.each([
+    ['cut within a header', 512 * 3 + 100],
+    ['cut within a file', 512 * 7],
+    ['cut at a border, without its end', 512 * 2],
+    ['an empty file', 0],
+  ])('refuses a tar that is damaged: %s', async (_, length) => {
+    const path = await written('cut.tar', whole(FILES.slice(1)).subarray(0, length));
+    await expect(collect(path)).rejects.toThrow(/expected a whole tar entry at byte \d+; the shard is damaged/);
+  });
+
+  it('refuses what is no tar', async () => {
+    await expect(collect(await written('text.tar', Buffer.alloc(9000, 'x')))).rejects.toThrow('at byte 0');
+  });
+
+  it('may be left early', async () => {
+    const path = await written('early.tar', whole([{ name: 'a', data: Buffer.alloc(9 << 20) }, ...FILES]));
+    for await (const [first] of readTarFiles(path)) {
+      expect(first!.name).toBe('a');
+      break;
+    }
   });
 });
