@@ -12,6 +12,7 @@ import { exportCommand } from './export.ts';
 import { generateCommand } from './generate.ts';
 import { panelsCommand } from './panels.ts';
 import { previewCommand } from './preview.ts';
+import { validateCommand } from './validate.ts';
 
 /** The command line: parses, calls, and turns errors into one line and an exit code. */
 async function main(): Promise<void> {
@@ -25,9 +26,10 @@ async function main(): Promise<void> {
     .command(panelsCommand)
     .command(exportCommand)
     .command(cardCommand)
+    .command(validateCommand)
     .command(assetsCommand)
     .command(doctorCommand)
-    .demandCommand(1, 'expected a command: generate, preview, panels, export, card, assets or doctor')
+    .demandCommand(1, 'expected a command: generate, preview, panels, export, card, validate, assets or doctor')
     // Names and values reach the option tables as they were typed.
     .parserConfiguration({
       'camel-case-expansion': false,

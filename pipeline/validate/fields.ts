@@ -1,0 +1,37 @@
+import { BANK_FORMS } from '../bank-kinds.ts';
+import type { Subset } from '../generate-options.ts';
+import type { Check, Place } from './check.ts';
+
+const IMAGE = ['jpg', 'json', 'mask.png'] as const;
+const SAMPLE_FIELDS: Readonly<Record<Subset, readonly string[]>> = {
+  shapes2d: IMAGE,
+  textures2d: IMAGE,
+  shapes3d: IMAGE,
+  materials3d: IMAGE,
+  silhouettes: ['edge.png', 'grey.png', 'hq.jpg', 'json', 'silhouette.png'],
+};
+
+/** All samples of a subset have the same fields: loaders take those of the first for all. */
+export const fields: Check = {
+  name: 'fields',
+  holds: 'all samples of a subset have the same fields',
+
+  begin(_, tell) {
+    return {
+      sample({ key, files }, { path, place }) {
+        const expected = fieldsOf(place);
+        const missing = expected.filter(field => !files.has(field));
+        // Materials may have further maps: opacity, transmission, occlusion.
+        const more = 'bank' in place && place.bank === 'materials';
+        const odd = more ? [] : [...files.keys()].filter(field => !expected.includes(field));
+        const error = (kind: string, detail: string) => tell({ severity: 'error', kind, file: path, key, detail });
+        if (missing.length > 0) error('a field is missing', missing.join(', '));
+        if (odd.length > 0) error('a field that the others do not have', `${odd.join(', ')} (a dot in the key?)`);
+      },
+    };
+  },
+};
+
+function fieldsOf(place: Place): readonly string[] {
+  return 'bank' in place ? [...BANK_FORMS[place.bank].fields, 'json'] : SAMPLE_FIELDS[place.subset];
+}
