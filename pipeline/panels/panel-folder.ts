@@ -29,6 +29,7 @@ const LABELS = 'labels';
 export class PanelFolder {
   readonly path: string;
   readonly #labels = new Map<number, PanelTest>();
+  #isListed = false;
 
   constructor(path: string) {
     this.path = path;
@@ -58,6 +59,11 @@ export class PanelFolder {
     return this.#labels.has(number);
   }
 
+  /** Whether the list holds all tests that are there. */
+  get isListed(): boolean {
+    return this.#isListed;
+  }
+
   /** Keeps a test, the label first. */
   async put(number: number, image: Uint8Array, label: Uint8Array): Promise<void> {
     const names = panelFileNames(number);
@@ -76,9 +82,11 @@ export class PanelFolder {
 
   /** The labels whose pictures are there: of the list, and of tests that a process made before it was killed. */
   async #readLabels(): Promise<void> {
-    const list = (await readFile(join(this.path, LIST), 'utf8').catch(unlessMissing)) ?? '';
-    const texts = list.split('\n');
-    for (const name of (await readdir(join(this.path, LABELS)).catch(unlessMissing)) ?? []) {
+    const list = await readFile(join(this.path, LIST), 'utf8').catch(unlessMissing);
+    const names = await readdir(join(this.path, LABELS)).catch(unlessMissing);
+    this.#isListed = list !== undefined && names === undefined;
+    const texts = list?.split('\n') ?? [];
+    for (const name of names ?? []) {
       if (name.endsWith('.json')) texts.push(await readFile(join(this.path, LABELS, name), 'utf8'));
     }
     for (const text of texts) {

@@ -228,7 +228,8 @@ async function makeCondition(
       faults.push(...result.faults);
       progress.advance(result.samples, result.faults);
     });
-    return ended({ tests: missing.length > 0 ? await folder.finish() : tests.length, made, faults });
+    const complete = missing.length === 0 && folder.isListed;
+    return ended({ tests: complete ? tests.length : await folder.finish(), made, faults });
   } finally {
     progress.end();
   }

@@ -448,6 +448,13 @@ describe('the same command', () => {
     await panels(args);
     expect(await contentOf(fresh)).toEqual(before);
     expect(await time('000001.jpg')).toBe(kept);
+    // As a kill leaves it that comes between the last test and the list.
+    const lines = (await readFile(join(folder, 'panels.jsonl'), 'utf8')).trimEnd().split('\n');
+    await mkdir(join(folder, 'labels'));
+    for (const [i, line] of lines.entries()) await writeFile(join(folder, 'labels', `00000${i}.json`), line);
+    await rm(join(folder, 'panels.jsonl'));
+    await panels(args);
+    expect(await contentOf(fresh)).toEqual(before);
   });
 
   it('is another one with other settings, and refused', async () => {
