@@ -10,6 +10,7 @@ import { scenes2d } from './scenes2d.ts';
 import { shapes } from './shapes.ts';
 import { silhouettes } from './silhouettes.ts';
 import { soak } from './soak.ts';
+import { soakSilhouettes } from './soak-silhouettes.ts';
 import { soak3d } from './soak3d.ts';
 import { textures } from './textures.ts';
 
@@ -22,11 +23,12 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   render,
   soak,
   soak3d,
+  'soak-silhouettes': soakSilhouettes,
   scale,
   annotations,
 };
 
-const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | render | soak | soak3d | scale | annotations [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | render | soak | soak3d | soak-silhouettes | scale | annotations [--photos DIR] [--count N]
        npm run bench -- render [--browser PATH] [--gl BACKEND] [--count N]
        npm run bench -- silhouettes [--segmentation NAME:DIR] [--count N]
 

@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import type { GreyImage, RgbImage } from '../extractors/image.ts';
+import type { Box, GreyImage, RgbImage } from '../extractors/image.ts';
+import { expandCounts, placedRunLengths } from '../extractors/run-lengths.ts';
 import { resizeTriangle } from '../extractors/triangle-filter.ts';
 import { encodeJpeg } from '../pipeline/bank-images.ts';
 import { type Configuration, configure } from '../pipeline/configuration.ts';
@@ -73,7 +74,8 @@ async function tasksOf(data: string, count: number): Promise<SilhouetteTask[]> {
 /** What was made of an object, decoded; where it was made from. */
 interface Output {
   readonly path: string;
-  readonly object: GreyImage;
+  /** What is sized: the object's mask, and a channel of what its box shows of the picture. */
+  readonly sized: readonly GreyImage[];
   readonly shortSide: number | undefined;
   readonly pictures: readonly GreyImage[];
   /** Undefined where the picture's own file was kept. */
@@ -90,16 +92,25 @@ async function readBack(path: string, bytes: Uint8Array, configuration: Configur
     const photo = await openPhoto(path, configuration.maxPixels);
     const kept = photo.bytes.equals(hq!);
     const scale = (2 * configuration.silhouettes.maxSide) / Math.max(object.box.width, object.box.height);
-    const { width, height } = object.box;
+    const [height, width] = object.mask.size;
+    const { mask } = placedRunLengths({ height, width, counts: expandCounts(object.mask.counts) })!;
     outputs.push({
       path,
-      object: { width, height, data: new Uint8Array(width * height).fill(255) },
+      sized: [mask, channelOf(await decodePhoto(photo), object.box)],
       shortSide: kept && scale <= 1 / 3 ? Math.ceil(Math.min(photo.width, photo.height) * scale) : undefined,
       pictures: await oneByOne([edge!, grey!, silhouette!], decodeGrey),
       hq: kept ? undefined : await decodePhoto(await openPhoto(path)),
     });
   }
   return outputs;
+}
+
+function channelOf(image: RgbImage, { left, top, width, height }: Box): GreyImage {
+  const data = Uint8Array.from({ length: width * height }, (_, i) => {
+    const pixel = (top + Math.floor(i / width)) * image.width + left + (i % width);
+    return image.data[3 * pixel + 1]!;
+  });
+  return { data, width, height };
 }
 
 async function decodeGrey(png: Uint8Array): Promise<GreyImage> {
@@ -109,12 +120,12 @@ async function decodeGrey(png: Uint8Array): Promise<GreyImage> {
 
 /** What nobody can avoid. Of masks nothing: those of cut-outs come with their pictures, those of COCO with the list. */
 async function decodeAndEncode(
-  { path, object, shortSide, pictures, hq }: Output,
+  { path, sized, shortSide, pictures, hq }: Output,
   { silhouettes: { quality } }: Configuration,
 ): Promise<void> {
   await decodePhoto(await openPhoto(path), { ...(shortSide !== undefined && { shortSide }) });
   const { width, height } = pictures[0]!;
-  for (let i = 0; i < 2; i++) resizeTriangle(object, width, height);
+  for (const image of sized) resizeTriangle(image, width, height);
   for (const picture of pictures) encodeGreyPng(picture);
   if (hq) await encodeJpeg(hq, quality, true);
 }

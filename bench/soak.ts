@@ -25,15 +25,18 @@ export async function soak({ photos, count = 10_000 }: BenchSettings): Promise<v
   }
 }
 
-/** Prints resident memory after 1,000 images and every tenth of the way. */
-class MemoryWatch implements Progress {
+/** Prints resident memory after the first images and every tenth of the way. */
+export class MemoryWatch implements Progress {
   readonly #step: number;
+  readonly #firstStep: number;
   #images = 0;
   #counting = false;
   #first = 0;
 
-  constructor(count: number) {
+  /** @param firstStep images after which memory is looked at for the first time. */
+  constructor(count: number, firstStep = count / 10) {
     this.#step = count / 10;
+    this.#firstStep = firstStep;
   }
 
   begin({ unit }: { unit: string }): void {
@@ -46,7 +49,8 @@ class MemoryWatch implements Progress {
     if (!this.#counting) return;
     const before = this.#images;
     this.#images += samples;
-    if (Math.floor(before / this.#step) !== Math.floor(this.#images / this.#step))
+    const passes = (step: number) => Math.floor(before / step) !== Math.floor(this.#images / step);
+    if (passes(this.#step) || (before < this.#firstStep && passes(this.#firstStep)))
       this.tell(`after ${this.#images} images`);
   }
 

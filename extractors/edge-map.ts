@@ -56,10 +56,13 @@ function outlineAndGradients({ data }: GreyImage, { data: inside, width, height 
   for (let row = 1; row < height - 1; row++) {
     // Of a column of three pixels: the middle one, whether all are inside, their weighted sum, the rise from first to last.
     let [left, middle, inLeft, inMiddle, sumLeft, sumMiddle, riseLeft, riseMiddle] = [0, 0, 0, 0, 0, 0, 0, 0];
-    const end = (row + 1) * width;
-    for (let i = row * width; i <= end; i++) {
-      const beyond = i === end;
-      const right = beyond ? 0 : inside[i]!;
+    const line = inside.subarray(row * width, (row + 1) * width);
+    const first = line.indexOf(255);
+    if (first < 0) continue;
+    const end = row * width + line.lastIndexOf(255) + 1;
+    // One pixel farther than there is something, so that the last one has its neighbour.
+    for (let i = row * width + first; i <= end; i++) {
+      const right = i === end ? 0 : inside[i]!;
       const above = data[i - width]!;
       const below = data[i + width]!;
       const inRight = right & inside[i - width]! & inside[i + width]!;

@@ -124,9 +124,9 @@ export function greyObject(luminance: GreyImage, inside: GreyImage, polarity: Po
   const data = new Uint8Array(luminance.data.length);
   for (let i = 0; i < data.length; i++) {
     const covered = inside.data[i]!;
-    if (covered === 0) data[i] = ground;
-    else if (covered === 255) data[i] = luminance.data[i]!;
-    else data[i] = (luminance.data[i]! * covered + ground * (255 - covered) + 127) / 255;
+    const light = luminance.data[i]!;
+    if (covered === 0 || covered === 255) data[i] = (light & covered) | (ground & ~covered);
+    else data[i] = (light * covered + ground * (255 - covered) + 127) / 255;
   }
   return { ...luminance, data };
 }
