@@ -29,12 +29,12 @@ export const exportCommand: CommandModule = {
 async function run(path: string, settings: ExportSettings): Promise<void> {
   const { signal, stopListening } = interruptible();
   try {
-    const { folder, parts, samples, written, seconds } = await exportRun(path, settings, makeProgress(), signal);
+    const { folder, samples, written, seconds } = await exportRun(path, settings, makeProgress(), signal);
     const made =
       written > 0
         ? `${written} written in ${duration(seconds)} (${Math.round(written / seconds)}/s)`
         : 'all written before';
-    console.log(`\n${shownPath(folder)}  ${settings.format}: ${samples} samples of ${parts} parts, ${made}`);
+    console.log(`\n${shownPath(folder)}  ${settings.format}: ${samples} samples, ${made}`);
     console.log(`  how to read it: ${shownPath(folder)}/README.md`);
   } catch (error) {
     endInterrupted(error, signal);

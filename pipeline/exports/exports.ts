@@ -39,7 +39,6 @@ export interface ExportSettings {
 /** An export as it ended. */
 export interface ExportOutcome {
   readonly folder: string;
-  readonly parts: number;
   readonly samples: number;
   /** Samples that this process wrote, and in what time. */
   readonly written: number;
@@ -71,7 +70,6 @@ export async function exportRun(
   const samples = parts.reduce((sum, part) => sum + part.samples, 0);
   const ended = (written: number): ExportOutcome => ({
     folder: folder.path,
-    parts: parts.length,
     samples,
     written,
     seconds: (performance.now() - began) / 1000,
@@ -174,7 +172,7 @@ async function describe(
   const text = [
     ['---', `pretty_name: ${JSON.stringify(name)}`, ...licenceHeader(licences), ...yaml, '---'].join('\n'),
     `# ${name} · ${form.name}`,
-    `${form.title}. Written by shapemill ${VERSION} from the shards of a run; \`export.json\` names them. Files are those of the shards, byte by byte.`,
+    `${form.title}. Written by shapemill ${VERSION} from a run; images are those of the run, byte by byte. \`export.json\` names what it was made from.`,
     '## Contents',
     contentsLines(parts),
     '## Layout',
