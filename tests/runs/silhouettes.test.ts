@@ -167,7 +167,9 @@ describe('a run of silhouettes', () => {
 
   it('has labels that match the published schema', async () => {
     const path = fileURLToPath(new URL('../../docs/schema/silhouettes-sample.schema.json', import.meta.url));
-    const matches = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(JSON.parse(await readFile(path, 'utf8')));
+    const matches = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(
+      JSON.parse(await readFile(path, 'utf8')),
+    );
     for (const { label } of [...samples.values()].flat())
       expect([matches(label), matches.errors]).toEqual([true, null]);
     expect(matches({ ...sample('box.jpg').label, surprise: 1 })).toBe(false);
