@@ -35,7 +35,9 @@ export function planTests(
   return Array.from({ length: tests }, (_, number) => ({
     number,
     answer: CHOICES[order[number]! % CHOICES.length]!,
-    triples: triples.filter((_, i) => i % tests === number).slice(0, 1 + SUBSTITUTES),
+    triples: Array.from({ length: 1 + SUBSTITUTES }, (_, k) => triples[number + k * tests]).filter(
+      triple => triple !== undefined,
+    ),
   }));
 }
 

@@ -70,5 +70,9 @@ function printSummary(path: string, outcomes: readonly ConditionOutcome[]): void
   const faults = [...reasons(outcomes.flatMap(outcome => outcome.faults))];
   for (const [item, reason] of faults.slice(0, SHOWN_FAULTS)) console.log(`  skipped ${item}: ${reason}`);
   if (faults.length > SHOWN_FAULTS) console.log(`  … and ${faults.length - SHOWN_FAULTS} more`);
-  for (const { condition, shortage } of outcomes) if (shortage) console.log(`  fewer ${condition}: ${shortage}`);
+  const short = new Map<string, string[]>();
+  for (const { condition, shortage } of outcomes) {
+    if (shortage) short.set(shortage, [...(short.get(shortage) ?? []), condition]);
+  }
+  for (const [shortage, conditions] of short) console.log(`  fewer than asked: ${shortage} (${conditions.join(', ')})`);
 }

@@ -181,8 +181,11 @@ function inWords({ items, sources, pool, there, needed }: Shortage): string {
     meshes: 'the subsets shapes3d and materials3d take them in; more of them help (--meshes)',
     environments: 'the subsets shapes3d and materials3d take them in; more of them help (--environments)',
   };
-  const found = there === 0 ? `no ${items}` : `${items} of ${there} ${sources}`;
-  return `the test split has ${found}, ${needed} ${sources} are needed: ${remedies[pool]}`;
+  const found =
+    there === 0
+      ? `no ${items}, ${needed} ${needed === 1 ? 'is' : 'are'} needed`
+      : `${items} of ${there} ${there === 1 ? sources.slice(0, -1) : sources}, ${needed} ${sources} are needed`;
+  return `the test split has ${found}: ${remedies[pool]}`;
 }
 
 async function makeCondition(

@@ -512,9 +512,9 @@ describe('a run of too few items', () => {
     const { stdout } = await panels([join(few, 'run'), '--per-condition', '20', '--conditions', ...conditions], 3);
     expect(await testsOf(conditions[0]!, join(few, 'run'))).toHaveLength(12);
     expect(stdout).toContain('4 natural shapes give only 12 different tests, 20 were asked for');
-    expect(stdout).toMatch(/no semantic shapes, 3 photos are needed: --semantic name:DIR/);
+    expect(stdout).toMatch(/no semantic shapes, 3 are needed: --semantic name:DIR/);
     expect(stdout).toContain('textures of 5 photos, 7 photos are needed');
-    expect(stdout).toContain('no materials, 3 photos are needed');
+    expect(stdout).toContain('no materials, 3 are needed');
     const folders = new Set((await filesIn(join(few, 'run', 'panels'))).map(file => file.split('/')[0]));
     expect([...folders]).toEqual([conditions[0]]);
     // Asked for as many as there are, nothing is missing.

@@ -59,7 +59,17 @@ describe.concurrent('--help', () => {
   });
 
   it.for([
-    [[], ['shapemill generate', 'shapemill preview [run]', 'shapemill assets [action]', 'shapemill doctor', '130']],
+    [
+      [],
+      [
+        'shapemill generate',
+        'shapemill preview [run]',
+        'shapemill panels [run]',
+        'shapemill assets [action]',
+        'shapemill doctor',
+        '130',
+      ],
+    ],
     [['preview'], ['shapemill preview [run]', 'run folder']],
     [['assets'], ['shapemill assets [action] [pack]', 'list, verify and add asset packs', 'debian-photos']],
     [['doctor'], ['shapemill doctor', 'look at the machine']],
@@ -81,7 +91,11 @@ describe.concurrent('wrong usage', () => {
   }
 
   it.for<Case>([
-    ['no command', [], /^shapemill: expected a command: generate, preview, assets or doctor\n/],
+    [
+      'no command',
+      [],
+      /^shapemill: expected a command: generate, preview, panels, export, card, validate, assets or doctor\n/,
+    ],
     ['a misspelt command', ['genrate'], /^shapemill: .*generate/],
     [
       'a misspelt flag',
