@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import sharp from 'sharp';
 import { didYouMean } from '../pipeline/usage-error.ts';
 import { annotations } from './annotations.ts';
+import { exports } from './export.ts';
 import { materials } from './materials.ts';
 import type { BenchSettings } from './measure.ts';
 import { render } from './render.ts';
@@ -20,6 +21,7 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   materials,
   scenes2d,
   silhouettes,
+  export: exports,
   render,
   soak,
   soak3d,
@@ -28,7 +30,7 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   annotations,
 };
 
-const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | render | soak | soak3d | soak-silhouettes | scale | annotations [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | export | render | soak | soak3d | soak-silhouettes | scale | annotations [--photos DIR] [--count N]
        npm run bench -- render [--browser PATH] [--gl BACKEND] [--count N]
        npm run bench -- silhouettes [--segmentation NAME:DIR] [--count N]
 

@@ -1,13 +1,7 @@
-import {
-  compressCounts,
-  encodePlaced,
-  encodeRunLengths,
-  expandCounts,
-  placedRunLengths,
-  type RunLengths,
-  runLengthArea,
-  runLengthBox,
-} from '../../extractors/run-lengths.ts';
+import type { Box, GreyImage, Mask } from '../../extractors/image.ts';
+import type { PlacedMask } from '../../extractors/placed-mask.ts';
+import { compressCounts, encodePlaced, expandCounts, placedRunLengths } from '../../extractors/run-lengths.ts';
+import { coverageFacts } from '../../renderers/coverage.ts';
 import { expressionTerms } from '../card/licence-terms.ts';
 import { decodePng } from '../datasets/png.ts';
 import { DamagedFile, InputFault } from '../faults.ts';
@@ -95,12 +89,9 @@ export const coco = exporter<SamplePart>({
 
 function rowOf(sample: StoredSample, part: SamplePart, id: number, name: string): CocoRow {
   const label = labelOf<SampleLabel>(sample, part);
-  const { runLengths, category, supercategory, ...attributes } =
+  const { object, category, supercategory, ...attributes } =
     label.subset === 'silhouettes' ? silhouetteRow(label) : maskedRow(label, sample, part);
-  const { width, height } = runLengths;
-  const area = runLengthArea(runLengths);
-  const segmentation = { size: [height, width], counts: compressCounts(runLengths.counts) };
-  const bbox = boxValues(runLengthBox(runLengths));
+  const { placed, area, width, height } = object;
   const { instance, variation } = label;
   return {
     image: { id, file_name: name, width, height, split: part.split },
@@ -113,8 +104,8 @@ function rowOf(sample: StoredSample, part: SamplePart, id: number, name: string)
         : {
             id,
             image_id: id,
-            segmentation,
-            bbox,
+            segmentation: { size: [height, width], counts: compressCounts(encodePlaced(placed, width, height).counts) },
+            bbox: boxValues(placed.box),
             area,
             iscrowd: 0,
             instance: instance.number,
@@ -125,34 +116,51 @@ function rowOf(sample: StoredSample, part: SamplePart, id: number, name: string)
   };
 }
 
-function maskedRow(label: MaskedLabel, sample: StoredSample, part: SamplePart) {
-  const runLengths = maskRunLengths(fileOf(sample, 'mask.png', part), `${part.tar}: ${sample.key}.mask.png`);
-  const category = CATEGORIES[label.subset];
-  return { runLengths, category, supercategory: label.subset, condition: conditionOf(label) };
+/** A mask in its tight box, its pixels, and the size of the image that it is in. */
+interface ImageObject {
+  readonly placed: PlacedMask;
+  readonly area: number;
+  readonly width: number;
+  readonly height: number;
 }
 
-/** The run lengths of a mask's pixels of at least half coverage. */
-function maskRunLengths(png: Uint8Array, origin: string): RunLengths {
+function maskedRow(label: MaskedLabel, sample: StoredSample, part: SamplePart) {
+  const object = maskedObject(fileOf(sample, 'mask.png', part), `${part.tar}: ${sample.key}.mask.png`);
+  const category = CATEGORIES[label.subset];
+  return { object, category, supercategory: label.subset, condition: conditionOf(label) };
+}
+
+/** The pixels of at least half coverage. */
+function maskedObject(png: Uint8Array, origin: string): ImageObject {
   try {
     const { data, width, height } = decodePng(Buffer.from(png.buffer, png.byteOffset, png.length), MAX_PIXELS);
-    const mask = new Uint8Array(width * height);
-    for (let i = 0; i < mask.length; i++) mask[i] = data[i]! < 128 ? 0 : 255;
-    return encodeRunLengths({ data: mask, width, height });
+    const coverage = { data: data as Uint8Array, width, height };
+    const { box, area } = coverageFacts(coverage);
+    return { placed: { mask: halfCoveredIn(coverage, box), box }, area, width, height };
   } catch (error) {
     if (error instanceof InputFault) throw new DamagedFile(`${origin}: ${error.message}; the shard is damaged`);
     throw error;
   }
 }
 
+function halfCoveredIn(coverage: GreyImage, { left, top, width, height }: Box): Mask {
+  const data = new Uint8Array(width * height);
+  for (let row = 0, to = 0; row < height; row++) {
+    const start = (top + row) * coverage.width + left;
+    for (let from = start; from < start + width; from++) data[to++] = coverage.data[from]! < 128 ? 0 : 255;
+  }
+  return { data, width, height };
+}
+
 /** The object's mask, which counts in the whole picture, in what `hq.jpg` shows of it. */
 function silhouetteRow({ annotated, object, hq }: SilhouetteLabel) {
   const [height, width] = object.mask.size;
-  const placed = placedRunLengths({ width, height, counts: expandCounts(object.mask.counts) })!;
-  const box = { ...placed.box, left: placed.box.left - hq.left, top: placed.box.top - hq.top };
+  const { mask, box, area } = placedRunLengths({ width, height, counts: expandCounts(object.mask.counts) })!;
+  const placed = { mask, box: { ...box, left: box.left - hq.left, top: box.top - hq.top } };
   const { dataset, label, taxonomy } = annotated;
   const { supercategory } = taxonomy;
   return {
-    runLengths: encodePlaced({ mask: placed.mask, box }, hq.width, hq.height),
+    object: { placed, area, width: hq.width, height: hq.height },
     category: label,
     supercategory: typeof supercategory === 'string' ? supercategory : dataset,
   };
