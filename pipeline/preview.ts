@@ -11,18 +11,11 @@ import { SUBSETS } from './generate-options.ts';
 import type { SilhouetteLabel } from './labels.ts';
 import { readMaps } from './material-files.ts';
 import { panoramaLight, shrinkPanorama } from './panoramas/solid-angle.ts';
+import { type ContactSheet, reportPage } from './report/page.ts';
 import type { RunFolder } from './run-folder.ts';
-import { shapeStatisticsSection } from './shape-report.ts';
 import { writeDurably } from './shard-writer.ts';
 import { SPLITS } from './splits.ts';
 import { readTar } from './tar.ts';
-
-/** A picture of many samples, to look at. */
-export interface ContactSheet {
-  readonly title: string;
-  readonly caption: string;
-  readonly file: string;
-}
 
 const CELL = 160;
 const COLUMNS = 8;
@@ -36,7 +29,7 @@ const PAPER = '#f2f2ee';
 type Cell = Buffer;
 
 /**
- * Writes contact sheets of what a run holds so far, and a page that shows them, into `report/`.
+ * Writes the report of what a run holds so far into `report/`: contact sheets, and a page that shows them and tells of the run.
  * @param onSheet called with each sheet when it is written, and how many there are then: each takes about a second.
  */
 export async function writePreview(
@@ -84,8 +77,7 @@ export async function writePreview(
       await add(`${subset}-${split}`, `${subset} · ${split}`, `${basename(shard)}: ${caption}`, cells);
     }
   }
-  const statistics = await shapeStatisticsSection(folder);
-  await writeDurably(folder.at('report', 'index.html'), page(basename(folder.path), sheets, statistics));
+  await writeDurably(folder.at('report', 'index.html'), await reportPage(folder, sheets));
   return sheets;
 }
 
@@ -259,31 +251,4 @@ function sheet(cells: readonly Cell[]): Promise<Buffer> {
     .composite(cells.map((input, i) => ({ input, left: place(i % columns), top: place(Math.floor(i / columns)) })))
     .jpeg({ quality: 88 })
     .toBuffer();
-}
-
-function page(name: string, sheets: readonly ContactSheet[], statistics: string): string {
-  const figures = sheets.map(
-    ({ title, caption, file }) =>
-      `<figure><h2>${escapeHtml(title)}</h2><img src="${file}" alt="${escapeHtml(title)}"><figcaption>${escapeHtml(caption)}</figcaption></figure>`,
-  );
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(name)} · shapemill</title>
-<style>
-  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-  body { max-width: 84rem; margin: 0 auto; padding: 1.5rem }
-  h1 { font-size: 1.5rem; margin: 0 0 1rem } h2 { font-size: 1.1rem; margin: 0 0 .5rem }
-  figure { margin: 0 0 2.5rem } img { width: 100%; height: auto; border-radius: .5rem }
-  figcaption { opacity: .75; font-size: .9rem }
-</style>
-<h1>${escapeHtml(name)}</h1>
-${[...figures, statistics].join('\n').trim() || '<p>Nothing is finished yet.</p>'}
-</html>
-`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)};`);
 }

@@ -92,7 +92,7 @@ export function renderShapeStatistics(measured: MeasuredShapes): string {
       `<li><svg viewBox="0 0 24 12" aria-hidden="true"><path class="${source}" d="M0 12V2H24V12"/></svg>` +
       `${NAMES[source]}, ${shapes.length}</li>`,
   );
-  return `<section class="shape-statistics">
+  return `<section id="shapes" class="shape-statistics">
 <style>${STYLE}</style>
 <h2>Shape statistics</h2>
 <p>${verdict(measured)}</p>

@@ -7,7 +7,7 @@ import { NearestShapes } from './nearest-shapes.ts';
  * shape and itself at 0.4 to 1 times its size, turned by any angle and mirrored, the median is 0.95 and a twentieth below 0.854;
  * of two shapes of different photos none is above 0.802. A larger bank has more that are alike by chance, so it is a warning.
  */
-const SAME_SHAPE = 0.85;
+export const SAME_SHAPE = 0.85;
 
 /** No shape is in two splits, as another size, turned or mirrored. */
 export const duplicates: Check = {

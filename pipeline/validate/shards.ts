@@ -61,7 +61,7 @@ async function lookForRest({ folder }: ValidatedRun, tell: Tell): Promise<void> 
   const left = await glob('**/*.partial', {
     cwd: folder.path,
     onlyFiles: false,
-    ignore: ['**/*.partial/**', 'locks/**'],
+    ignore: ['**/*.partial/*/**', 'locks/**'],
   });
   for (const file of left.sort()) {
     tell({ severity: 'error', kind: 'left by a process that did not finish (the same command continues it)', file });

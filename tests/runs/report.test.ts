@@ -1,0 +1,83 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { filesIn, generate, scratchFolder, shapemill, sidecarsOf } from './command.ts';
+import { writePhotos, writeRecipe } from './photo-folder.ts';
+
+const scratch = scratchFolder();
+const run = join(scratch, 'run');
+let page: string;
+
+beforeAll(async () => {
+  const recipe = await writeRecipe(join(scratch, 'small.json'), { subsets: ['shapes2d', 'silhouettes'] });
+  await generate(['--photos', await writePhotos(scratch), '--recipe', recipe, '--out', run]);
+  page = await readFile(join(run, 'report/index.html'), 'utf8');
+});
+
+/** The cells of a table's row by its head. */
+const row = (html: string, head: string) =>
+  [
+    ...(new RegExp(`<tr><th scope="row">${head}</th>(.*?)</tr>`).exec(html)?.[1] ?? '').matchAll(
+      /<td[^>]*>(.*?)<\/td>/g,
+    ),
+  ].map(([, text]) => text);
+
+describe('the report of a run', () => {
+  it('has a part for everything, in the order of its links', () => {
+    const ids = [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id);
+    expect(ids).toEqual([
+      'made',
+      'sheets',
+      'yields',
+      'time',
+      'colours',
+      'scales',
+      'rotations',
+      'shapes',
+      'duplicates',
+      'licences',
+      'faults',
+    ]);
+    expect([...page.matchAll(/<a href="#([^"]+)"/g)].map(([, id]) => id)).toEqual(ids);
+  });
+
+  it('counts what the sidecars say', async () => {
+    const sidecars = Object.entries(await sidecarsOf(run));
+    for (const [title, stage] of [
+      ['natural shapes', 'extract-shapes'],
+      ['shapes2d images', 'shapes2d'],
+      ['silhouettes', 'silhouettes'],
+    ] as const) {
+      const own = sidecars.filter(([, sidecar]) => sidecar.stage === stage);
+      const samples = own.reduce((sum, [, sidecar]) => sum + sidecar.samples, 0);
+      const cells = row(page, title);
+      expect([cells[0], cells[4]]).toEqual([String(samples), String(own.length)]);
+      expect(cells.slice(1, 4).reduce((sum, text) => sum + Number(text), 0)).toBe(samples);
+    }
+  });
+
+  it('opens from disk: its pictures lie beside it, and nothing is fetched', async () => {
+    const there = await filesIn(join(run, 'report'));
+    const named = [...page.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, name]) => name!);
+    expect(named.length).toBeGreaterThan(10);
+    for (const name of named) expect(there).toContain(name);
+    expect(page).not.toMatch(/<script|@import|url\(/);
+  });
+
+  it('names the command, the machine and that nothing drew 3D scenes', async () => {
+    const { platform, machine } = JSON.parse(await readFile(join(run, 'run.json'), 'utf8'));
+    for (const text of [platform.libvips, machine.node, 'shapemill generate', 'there are no 3D images']) {
+      expect(page).toContain(text);
+    }
+  });
+
+  it('is what preview writes, and tells of what is there so far', async () => {
+    expect((await shapemill('preview', run)).code).toBe(0);
+    expect(await readFile(join(run, 'report/index.html'), 'utf8')).toBe(page);
+    for (const subset of ['shapes2d', 'silhouettes']) await rm(join(run, subset), { recursive: true });
+    expect((await shapemill('preview', run)).code).toBe(0);
+    const less = await readFile(join(run, 'report/index.html'), 'utf8');
+    expect(row(less, 'natural shapes')).toEqual(row(page, 'natural shapes'));
+    expect(less).not.toContain('id="rotations"');
+  });
+});
