@@ -69,7 +69,7 @@ beforeAll(async () => {
   };
   await panels([run, '--per-condition', String(MANY_TESTS), '--conditions', ...LARGE]);
   await panels([run, '--per-condition', String(FEW_TESTS), '--conditions', ...SMALL]);
-});
+}, 400_000);
 
 async function picture(condition: string, { image }: PanelTest, of = run): Promise<RgbImage> {
   const { data, info } = await sharp(join(of, 'panels', condition, image))
@@ -144,7 +144,7 @@ describe.each(NATURAL)('%s', condition => {
   });
 
   it('covers what its label says: mask, colours, letters', async () => {
-    for (const test of (await testsOf(condition)).slice(0, 4)) {
+    for (const test of (await testsOf(condition)).slice(0, 2)) {
       const whole = await picture(condition, test);
       const masks = new Map<PanelName, GreyImage>();
       for (const panel of PANELS) masks.set(panel, await coverageOf(test.panels[panel]));

@@ -13,6 +13,7 @@ import {
   type PanelScene3d,
   panelScene2dSchema,
   panelScene3dSchema,
+  type TextureWindow,
   toScene2d,
   toScene3d,
 } from '../../scenes/panel-scene.ts';
@@ -23,6 +24,7 @@ import { scene2dSchema } from '../../scenes/scene2d.ts';
 import { scene3dSchema } from '../../scenes/scene3d.ts';
 import { sampleShapeScene, turnedBox } from '../../scenes/shape-scene.ts';
 import { cheat, type Glimpse, numbersIn } from './cheater.ts';
+import { correlation, worstBin, worstNumber } from './statistics.ts';
 
 const TESTS = 2000;
 /**
@@ -384,6 +386,55 @@ describe.each(Object.entries(RULES))('%s', (key, [same, differ]) => {
           ),
         );
       }
+    }
+  });
+});
+
+describe('what is drawn for panels has the laws of LAS&T:', () => {
+  const scenesOf = async (name: PanelConditionName) =>
+    (await testsOf(name)).flatMap(({ panels }) => panels as readonly PanelScene2d[]);
+
+  it('places of shapes', async () => {
+    const turned = (await scenesOf('shapes2d-natural-black-white-rotated')).map(({ placement }) => placement);
+    expect(
+      worstNumber(
+        turned.map(({ rotation }) => rotation),
+        0,
+        359,
+      ),
+    ).toBeLessThan(4.5);
+    const upright = (await scenesOf('shapes2d-natural-black-white-unrotated')).map(({ placement }) => placement);
+    const longSides = upright.map(({ longSide }) => longSide / 512);
+    expect(worstBin(longSides, 0.32, 1, 20)).toBeLessThan(4);
+    for (const axis of [0, 1] as const) {
+      // Of what room a square of the long side leaves, a shape is anywhere, whatever its size.
+      const shares = upright.map(({ center, longSide }) => (center[axis] - longSide / 2) / (512 - longSide));
+      expect(worstBin(shares, 0, 1, 20)).toBeLessThan(4);
+      expect(correlation(shares, longSides)).toBeLessThan(4);
+    }
+    // Turned, its square is shrunk so that it fits, and no further.
+    for (const { rotation, longSide, center } of turned) {
+      const [extent] = turnedBox({ width: longSide, height: longSide }, rotation);
+      expect(extent).toBeLessThanOrEqual(512 + 1e-9);
+      for (const c of center) expect(Math.abs(c - 256) <= 256 - extent / 2 + 1e-9).toBe(true);
+    }
+    const largest = Math.max(...turned.filter(({ rotation }) => rotation === 45).map(({ longSide }) => longSide));
+    expect(largest).toBeCloseTo(512 / Math.SQRT2, 6);
+  });
+
+  it('windows of textures', async () => {
+    const scenes = await scenesOf('textures2d-black-different');
+    const windows = scenes.map(({ fill }) => fill as TextureWindow);
+    for (const axis of [0, 1] as const) {
+      const shares = windows.map(({ place }) => place[axis]);
+      expect(worstBin(shares, 0, 1, 20)).toBeLessThan(4);
+    }
+    const turns = windows.map(({ quarterTurns }) => quarterTurns);
+    expect(worstNumber(turns, 0, 3)).toBeLessThan(4);
+    for (const { placement } of scenes) expect(placement).toEqual({ longSide: 512, rotation: 0, center: [256, 256] });
+    for (const [test, { plan }] of (await testsOf('textures2d-black-different')).entries()) {
+      const sides = plan.triples[0]!.map(i => MANY.textures.item(i)).flatMap(({ width, height }) => [width, height]);
+      expect(windows[4 * test]!.window).toBe(Math.min(512, Math.max(1, Math.floor(0.8 * Math.min(...sides)))));
     }
   });
 });
