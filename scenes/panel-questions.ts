@@ -19,7 +19,7 @@ const THINGS: Readonly<Record<PanelKind, readonly [thing: string, differences: s
 export function panelPrompts(kind: PanelKind): readonly [question: string, ...alternatives: string[]] {
   const [thing, differences] = THINGS[kind];
   return [
-    `Which of the panels B, C and D shows a ${thing} that is identical to the ${thing} in panel A? Answer with a single letter.`,
+    `In which of the panels B, C and D is the ${thing} identical to the ${thing} in panel A? Answer with a single letter.`,
     `The image has four panels, A, B, C and D. Exactly one of B, C and D contains the same ${thing} as panel A, though ${differences} may differ. Reply with the letter of that panel and nothing else.`,
     `Look at the ${thing} in panel A. In which other panel does this very ${thing} appear again: B, C or D? Give one letter only.`,
     `Compare panel A with panels B, C and D and ignore ${differences}. Write the single letter of the panel whose ${thing} matches that of panel A exactly.`,

@@ -2,9 +2,12 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { itemSize, openBank } from '../../pipeline/bank.ts';
 import { type PanelTest, panelTestSchema } from '../../pipeline/labels.ts';
+import { isAccepted, readMesh } from '../../pipeline/scenes3d.ts';
 import { letterBox } from '../../renderers/letters.ts';
 import { PANELS } from '../../scenes/panel-scene.ts';
+import { LAST_SHAPES3D } from '../../scenes/recipe3d.ts';
 import { generate, scratchFolder, shapemill } from './command.ts';
 import { writeTextures } from './panel-inputs.ts';
 import { writeRecipe } from './photo-folder.ts';
@@ -116,6 +119,25 @@ it('what a condition holds looks the same: the surroundings of the object', asyn
       }
     }
     if (count > 0) expect(sum / count).toBeLessThan(4);
+  }
+});
+
+it('a view is one that shows enough of all three shapes, so that it does not tell which one is seen', async () => {
+  const bank = (await openBank(join(run, 'banks', 'meshes')))!;
+  const numberOf = (id: string) => Array.from(bank.bySplit.test).find(i => itemSize(bank, i).id === id)!;
+  for (const condition of CONDITIONS.filter(name => name.startsWith('shapes3d'))) {
+    for (const { panels } of tests[condition]!) {
+      for (const instance of new Set(PANELS.map(panel => panels[panel].instance))) {
+        const mesh = await readMesh(bank, numberOf(instance));
+        for (const panel of PANELS) {
+          const { camera, object, material } = panels[panel].free;
+          const { minCoverage } = LAST_SHAPES3D;
+          expect(isAccepted(mesh, { camera, rotation: object.rotation }, material.displacement, minCoverage)).toBe(
+            true,
+          );
+        }
+      }
+    }
   }
 });
 

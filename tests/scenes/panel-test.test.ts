@@ -6,6 +6,7 @@ import type { View } from '../../scenes/object-scene.ts';
 import { PANEL_CONDITION_NAMES, PANEL_CONDITIONS, type PanelConditionName } from '../../scenes/panel-conditions.ts';
 import { instancesOf, type PlannedTest, planTests, type Triple } from '../../scenes/panel-plan.ts';
 import type { Pool } from '../../scenes/panel-pool.ts';
+import { panelPrompts } from '../../scenes/panel-questions.ts';
 import {
   CHOICES,
   PANELS,
@@ -465,6 +466,22 @@ describe('panels cannot be sampled', () => {
     expect(await samplePanels3d(random, LAST_SHAPES3D, condition, FEW, async () => false)).toBeUndefined();
   });
 });
+
+it.each(['shapes2d', 'textures2d', 'shapes3d', 'materials3d', 'real'] as const)(
+  'prompts for %s ask for one letter',
+  kind => {
+    const prompts = panelPrompts(kind);
+    expect(prompts.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(prompts).size).toBe(prompts.length);
+    for (const prompt of prompts) {
+      expect(prompt).toMatch(/panel A/);
+      expect(prompt).toMatch(/\bB, C (and|or) D\b/);
+      expect(prompt).toMatch(/\bletter\b/);
+      // One cell of a table.
+      expect(prompt).not.toMatch(/[\t\n"]/);
+    }
+  },
+);
 
 describe('a plan', () => {
   const plain = (count: number): Pick<Pool, 'count' | 'related'> => ({ count, related: (a, b) => a === b });
