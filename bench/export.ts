@@ -10,11 +10,11 @@ import { readSamples } from '../pipeline/exports/sample-parts.ts';
 import { finishedShards } from '../pipeline/finished-shards.ts';
 import { generate } from '../pipeline/generate.ts';
 import type { Subset } from '../pipeline/generate-options.ts';
-import { bytesText, makeProgress, type Progress } from '../pipeline/progress.ts';
+import { makeProgress, type Progress } from '../pipeline/progress.ts';
 import { RunFolder } from '../pipeline/run-folder.ts';
 import { ShardWriter } from '../pipeline/shard-writer.ts';
 import { encodeTar } from '../pipeline/tar.ts';
-import { type BenchSettings, runSettings } from './measure.ts';
+import { type BenchSettings, cpuSeconds, printRows, runSettings } from './measure.ts';
 
 /** What is exported to each format: its subset. */
 const FORMATS: readonly (readonly [ExportFormat, Subset])[] = [
@@ -24,12 +24,12 @@ const FORMATS: readonly (readonly [ExportFormat, Subset])[] = [
   ['barebones', 'silhouettes'],
   ['imagefolder', 'silhouettes'],
 ];
-const TURNS = 5;
+const TURNS = 4;
 const QUIET: Progress = { begin() {}, found() {}, advance() {}, end() {}, count() {}, info() {}, warn() {} };
 
 /**
- * Exports against `tar -x` of the same shards, wall-clock time, in turns: a few samples of a real run are made into one shard of
- * `count` of each subset.
+ * Exports against `tar -x` of the same shards, in turns: a few samples of a real run are made into one shard of `count` of each
+ * subset.
  */
 export async function exports({ photos, count = 1000 }: BenchSettings): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'shapemill-bench-'));
@@ -40,7 +40,7 @@ export async function exports({ photos, count = 1000 }: BenchSettings): Promise<
     const { signal } = new AbortController();
     await generate(configuration, runSettings(run), makeProgress(), signal);
     for (const subset of subsets) await multiply(run, subset, count);
-    await writeCard(new RunFolder(run));
+    await writeCard(new RunFolder(run), signal);
     for (const [format, subset] of FORMATS) await compare(run, format, subset, count, scratch);
   } finally {
     await rm(scratch, { recursive: true, force: true });
@@ -78,24 +78,29 @@ async function compare(
 ): Promise<void> {
   const out = join(scratch, 'out');
   const tar = join(run, subset, 'train', `${subset}-train-000000.tar`);
-  const times: Record<'ours' | 'tar', number[]> = { ours: [], tar: [] };
-  let bytes = 0;
+  let [ours, theirs] = [0, 0];
   for (let turn = 0; turn < TURNS; turn++) {
-    for (const who of turn % 2 === 0 ? (['ours', 'tar'] as const) : (['tar', 'ours'] as const)) {
-      if (who === 'tar') await mkdir(out);
-      const began = performance.now();
-      if (who === 'tar') execFileSync('tar', ['-xf', tar, '-C', out]);
-      else await exportRun(run, { format, out, subsets: [subset] }, QUIET, new AbortController().signal);
-      times[who].push((performance.now() - began) / 1000);
-      await rm(out, { recursive: true });
-    }
+    const mine = await cpuSeconds(() =>
+      exportRun(run, { format, out, subsets: [subset] }, QUIET, new AbortController().signal),
+    );
+    await rm(out, { recursive: true });
+    await mkdir(out);
+    theirs += tarSeconds(tar, out);
+    await rm(out, { recursive: true });
+    // The first turn warms the code up.
+    if (turn === 0) theirs = 0;
+    else ours += mine.seconds;
   }
-  for await (const { sidecar } of finishedShards(join(run, subset, 'train'))) bytes += sidecar.bytes;
-  const [ours, theirs] = [median(times.ours), median(times.tar)];
-  console.log(
-    `${`${format} of ${subset}`.padEnd(28)} ${count} samples, ${bytesText(bytes)}: ours ${ours.toFixed(2)} s (${Math.round(count / ours)}/s), ` +
-      `tar -x ${theirs.toFixed(2)} s, ${Math.round((100 * theirs) / ours)} % of its speed`,
-  );
+  const samples = (TURNS - 1) * count;
+  printRows(`${format} of ${subset}`, [
+    { name: 'ours', count: samples, seconds: ours },
+    { name: 'tar -x', count: samples, seconds: theirs, note: `${Math.round((100 * theirs) / ours)} % of its speed` },
+  ]);
 }
 
-const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1]!;
+/** CPU seconds that `tar -x` takes: a shell tells them of its children, in its second line of `times`. */
+function tarSeconds(tar: string, out: string): number {
+  const said = execFileSync('sh', ['-c', 'tar -xf "$0" -C "$1" && times', tar, out], { encoding: 'utf8' });
+  const [, children] = said.trim().split('\n');
+  return [...children!.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + 60 * Number(m) + Number(s), 0);
+}

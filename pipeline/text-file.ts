@@ -5,19 +5,22 @@ import { dirname } from 'node:path';
 const BUFFERED = 1 << 20;
 
 /**
- * A text file that grows piece by piece, of any length in little memory. It has the end `.partial` until it is finished, so that
+ * A text file that grows piece by piece, of any length in little memory. It has another name, `<path>.partial`, until it is finished, so that
  * its name never stands for half of it.
  */
 export class TextFile {
   readonly #path: string;
+  readonly #partial: string;
   readonly #file: number;
   #pieces: string[] = [];
   #length = 0;
 
-  constructor(path: string) {
+  /** @param partial name until it is finished; of its own where several processes may write the same file. */
+  constructor(path: string, partial = `${path}.partial`) {
     this.#path = path;
+    this.#partial = partial;
     mkdirSync(dirname(path), { recursive: true });
-    this.#file = openSync(`${path}.partial`, 'w');
+    this.#file = openSync(partial, 'w');
   }
 
   append(text: string): void {
@@ -31,7 +34,7 @@ export class TextFile {
     this.#flush();
     fsyncSync(this.#file);
     closeSync(this.#file);
-    renameSync(`${this.#path}.partial`, this.#path);
+    renameSync(this.#partial, this.#path);
   }
 
   /** Gives up; what was written is left behind under its partial name, and written over by the next attempt. */

@@ -4,6 +4,7 @@ import { makeProgress } from '../pipeline/progress.ts';
 import { RunFolder, shownPath } from '../pipeline/run-folder.ts';
 import { UsageError } from '../pipeline/usage-error.ts';
 import { readOptions } from './command-options.ts';
+import { endInterrupted, interruptible } from './interruptible.ts';
 
 export const cardCommand: CommandModule = {
   command: 'card [run]',
@@ -15,11 +16,21 @@ export const cardCommand: CommandModule = {
   handler: async parsed => {
     readOptions({}, parsed, ['run']);
     if (parsed.run === undefined) throw new UsageError('card: expected a run folder, such as out/last-40-s1');
-    const folder = new RunFolder(String(parsed.run));
+    await run(new RunFolder(String(parsed.run)));
+  },
+};
+
+async function run(folder: RunFolder): Promise<void> {
+  const { signal, stopListening } = interruptible();
+  try {
     const progress = makeProgress();
-    const written = await writeCard(folder, labels => progress.count('labels read', labels));
+    const written = await writeCard(folder, signal, labels => progress.count('labels read', labels));
     for (const file of [CARD, CROISSANT, ATTRIBUTION]) {
       console.log(`${shownPath(folder.at(file))}${written ? '' : '  as it was: nothing was added since'}`);
     }
-  },
-};
+  } catch (error) {
+    endInterrupted(error, signal);
+  } finally {
+    stopListening();
+  }
+}

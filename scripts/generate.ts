@@ -56,7 +56,7 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
     const progress = makeProgress();
     const outcome = await generate(configuration, settings, progress, signal);
     await writePreview(outcome.folder, (_, written) => progress.count('contact sheets drawn', written));
-    await writeCard(outcome.folder, labels => progress.count('labels read for the dataset card', labels));
+    await writeCard(outcome.folder, signal, labels => progress.count('labels read for the dataset card', labels));
     printSummary(outcome, (performance.now() - began) / 1000);
     const short = outcome.stages.some(({ asked, samples }) => samples < asked);
     process.exitCode = short && !settings.range ? ExitCode.fewerThanAsked : ExitCode.done;

@@ -10,7 +10,7 @@ export const ATTRIBUTION_COLUMNS = ['id', 'pack', 'file', 'author', 'licence', '
  * source (`banks/shapes:1 shapes2d:12`), `times` is their sum.
  */
 export function writeAttribution(path: string, sources: readonly UsedSource[]): void {
-  const file = new TextFile(path);
+  const file = new TextFile(path, `${path}.${process.pid}.partial`);
   file.append(csvLine(ATTRIBUTION_COLUMNS));
   for (const { id, pack, file: name, author, licence, url, uses } of sources) {
     const places = [...uses].map(([place, times]) => `${place}:${times}`).join(' ');

@@ -34,7 +34,8 @@ const PUBLIC_DOMAIN: ReadonlySet<string> = new Set([
 ]);
 
 /** Families of licences that ask for the notice to be kept, and those that ask for the same licence on top. */
-const ATTRIBUTION = /^(MIT(-\d)?|ISC|Zlib|Apache-\d.*|BSD-\d-Clause.*|OFL-\d.*|CDLA-Permissive-\d.*|ODC-By-1\.0|OGL-(UK|Canada)-\d\.\d)$/;
+const ATTRIBUTION =
+  /^(MIT(-\d)?|ISC|Zlib|Apache-\d.*|BSD-\d-Clause.*|OFL-\d.*|CDLA-Permissive-\d.*|ODC-By-1\.0|OGL-(UK|Canada)-\d\.\d)$/;
 const COPYLEFT = /^((A|L)?GPL-\d.*|GFDL-\d.*|LAL-1\.[23]|MPL-\d.*|EUPL-\d.*|ODbL-1\.0|CDLA-Sharing-1\.0)$/;
 const CREATIVE_COMMONS = /^CC-BY(-NC)?(-ND|-SA)?-(\d\.\d)(-[A-Z]+)?$/;
 

@@ -99,9 +99,13 @@ export interface Sources {
 export async function sourcesOf(
   run: RunFolder,
   { shards, panels }: RunContents,
+  signal: AbortSignal,
   onLabels: (labels: number) => void = () => {},
 ): Promise<Sources> {
-  const tally = new Tally(onLabels);
+  const tally = new Tally(labels => {
+    signal.throwIfAborted();
+    onLabels(labels);
+  });
   for (const { tar, bank, subset } of shards) {
     for await (const { name, offset, size } of readTar(tar)) {
       if (name.slice(name.indexOf('.')) !== '.json') continue;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Configuration } from '../configuration.ts';
 import { unlessMissing } from '../faults.ts';
@@ -25,14 +26,18 @@ export function datasetName({ recipe, shapes, seed }: Pick<Configuration, 'recip
  * @returns whether they were written.
  * @throws UsageError when the folder holds no run.
  */
-export async function writeCard(run: RunFolder, onLabels: (labels: number) => void = () => {}): Promise<boolean> {
+export async function writeCard(
+  run: RunFolder,
+  signal: AbortSignal,
+  onLabels: (labels: number) => void = () => {},
+): Promise<boolean> {
   const record = await run.record();
   if (!record) throw new UsageError(`expected a run folder, found no run.json in ${run.path}`);
   const contents = await contentsOf(run);
   if (await isCurrent(run, contents)) return false;
   const configuration = record.configuration as unknown as Configuration;
   const name = datasetName(configuration);
-  const sources = await sourcesOf(run, contents, onLabels);
+  const sources = await sourcesOf(run, contents, signal, onLabels);
   writeAttribution(run.at(ATTRIBUTION), sources.used);
   const licences = await licencesIn(run.at(ATTRIBUTION));
   const renderers = record.renderers ?? [];
@@ -46,18 +51,21 @@ export async function writeCard(run: RunFolder, onLabels: (labels: number) => vo
 
 /** Whether all files of a card are there and describe just these shards and tests. */
 export async function isCurrent(run: RunFolder, { shards, panels }: RunContents): Promise<boolean> {
-  for (const file of [CARD, ATTRIBUTION]) if (!(await stat(run.at(file)).catch(unlessMissing))) return false;
+  const card = await stat(run.at(CARD)).catch(unlessMissing);
+  const attribution = await readFile(run.at(ATTRIBUTION)).catch(unlessMissing);
   const text = await readFile(run.at(CROISSANT), 'utf8').catch(unlessMissing);
-  const described = text === undefined ? undefined : jsonFrom(text);
-  const { distribution } = (described ?? {}) as { distribution?: { '@id'?: unknown; sha256?: unknown }[] };
+  if (!card || !attribution || text === undefined) return false;
+  const { distribution } = (jsonFrom(text) ?? {}) as { distribution?: { '@id'?: unknown; sha256?: unknown }[] };
   if (!Array.isArray(distribution)) return false;
-  const before = distribution.filter(({ sha256, '@id': id }) => sha256 !== undefined && id !== ATTRIBUTION);
-  const now = [...shards, ...panels];
+  const before = distribution.filter(({ sha256 }) => sha256 !== undefined);
+  const now = [...shards, ...panels, { path: ATTRIBUTION, sha256: sha256Of(attribution) }];
   return (
     before.length === now.length &&
     now.every(({ path, sha256 }, i) => before[i]!['@id'] === path && before[i]!.sha256 === sha256)
   );
 }
+
+const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 function describe({ shards, panels }: RunContents): string {
   const counts = new Map<string, number>();

@@ -39,7 +39,7 @@ export interface Exporter<Part extends ExportPart = ExportPart> {
    * Writes a part's files, and rows of lists. Depends on the part alone, and writes the same when it is called again.
    * @throws DamagedFile
    */
-  write(part: Part, out: PartWriter, run: RunFolder): Promise<void>;
+  write(part: Part, out: PartWriter): Promise<void>;
   /** Writes the lists, when all parts are written. */
   finish(parts: readonly Part[], out: ExportFolder, signal: AbortSignal): Promise<void>;
   guide(parts: readonly Part[], run: string): ExportGuide;

@@ -86,7 +86,7 @@ export async function exportRun(
           progress.found(part.samples);
           continue;
         }
-        await writePart(form, part, folder, run, signal);
+        await writePart(form, part, folder, signal);
         written += part.samples;
         progress.advance(part.samples, []);
       }
@@ -94,7 +94,7 @@ export async function exportRun(
       progress.end();
     }
     await form.finish(parts, folder, signal);
-    await describe(form, parts, folder, run, progress);
+    await describe(form, parts, folder, run, progress, signal);
     await folder.finish(record);
     return ended(written);
   } finally {
@@ -130,16 +130,10 @@ function refuseInside(run: string, out: string): void {
   }
 }
 
-async function writePart(
-  form: Exporter,
-  part: ExportPart,
-  folder: ExportFolder,
-  run: RunFolder,
-  signal: AbortSignal,
-): Promise<void> {
+async function writePart(form: Exporter, part: ExportPart, folder: ExportFolder, signal: AbortSignal): Promise<void> {
   const out = folder.writer(part, signal);
   try {
-    await form.write(part, out, run);
+    await form.write(part, out);
   } catch (error) {
     out.abandon();
     throw error;
@@ -154,13 +148,14 @@ async function describe(
   folder: ExportFolder,
   run: RunFolder,
   progress: Progress,
+  signal: AbortSignal,
 ): Promise<void> {
   const attribution = join(folder.path, ATTRIBUTION);
   const contents = await contentsOf(run);
   let meetings: ReadonlyMap<string, number> | undefined;
   if (await isCurrent(run, contents)) await copyFile(run.at(ATTRIBUTION), attribution);
   else {
-    const sources = await sourcesOf(run, contents, labels =>
+    const sources = await sourcesOf(run, contents, signal, labels =>
       progress.count('labels read for the list of sources', labels),
     );
     writeAttribution(attribution, sources.used);

@@ -13,12 +13,13 @@ const scratch = scratchFolder();
 const LICENCES = ['CC-BY-4.0', 'CC-BY-SA-3.0', 'GPL-2.0-only', null, 'CC0-1.0'];
 const path = join(scratch, 'run');
 const run = new RunFolder(path);
+const { signal } = new AbortController();
 const text = (file: string) => readFile(join(path, file), 'utf8');
 
 beforeAll(async () => {
   await writeSmallRun(path, { licences: LICENCES });
   await writePanels(path, 'real', 3);
-  expect(await writeCard(run)).toBe(true);
+  expect(await writeCard(run, signal)).toBe(true);
 });
 
 interface NamedSource {
@@ -210,16 +211,18 @@ describe('README.md', () => {
 describe('a card', () => {
   it('is left as it is until something is added, and made again when a file is gone', async () => {
     const before = await stat(join(path, 'README.md'));
-    expect(await writeCard(run)).toBe(false);
+    expect(await writeCard(run, signal)).toBe(false);
     expect((await stat(join(path, 'README.md'))).mtimeMs).toBe(before.mtimeMs);
     const [card, csv] = [await text('README.md'), await text('attribution.csv')];
     await rm(join(path, 'attribution.csv'));
-    expect(await writeCard(run)).toBe(true);
+    expect(await writeCard(run, signal)).toBe(true);
+    await writeFile(join(path, 'attribution.csv'), `${csv}and more`);
+    expect(await writeCard(run, signal)).toBe(true);
     expect([await text('README.md'), await text('attribution.csv')]).toEqual([card, csv]);
     await writeFile(join(path, 'croissant.json'), '{half');
-    expect(await writeCard(run)).toBe(true);
+    expect(await writeCard(run, signal)).toBe(true);
     await writePanels(path, 'later', 2);
-    expect(await writeCard(run)).toBe(true);
+    expect(await writeCard(run, signal)).toBe(true);
     expect(await text('README.md')).toContain('| later | 2 |');
   });
 
@@ -227,12 +230,12 @@ describe('a card', () => {
     const empty = join(scratch, 'empty');
     await writeSmallRun(empty);
     for (const folder of ['banks', 'shapes2d', 'silhouettes']) await rm(join(empty, folder), { recursive: true });
-    await writeCard(new RunFolder(empty));
+    await writeCard(new RunFolder(empty), signal);
     const { body } = frontMatter(await readFile(join(empty, 'README.md'), 'utf8'));
     expect(body).toContain('Nothing is finished yet.');
   });
 
   it('of no run is refused', async () => {
-    await expect(writeCard(new RunFolder(scratch))).rejects.toThrow('found no run.json');
+    await expect(writeCard(new RunFolder(scratch), signal)).rejects.toThrow('found no run.json');
   });
 });
