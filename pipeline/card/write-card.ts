@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Configuration } from '../configuration.ts';
 import { unlessMissing } from '../faults.ts';
-import type { RunFolder } from '../run-folder.ts';
+import type { RunFolder, RunRecord } from '../run-folder.ts';
 import { jsonFrom, writeDurably } from '../shard-writer.ts';
 import { UsageError } from '../usage-error.ts';
 import { licencesIn, writeAttribution } from './attribution.ts';
@@ -33,8 +33,23 @@ export async function writeCard(
 ): Promise<boolean> {
   const record = await run.record();
   if (!record) throw new UsageError(`expected a run folder, found no run.json in ${run.path}`);
-  const contents = await contentsOf(run);
-  if (await isCurrent(run, contents)) return false;
+  let written = false;
+  // Another process may add to the run meanwhile, and write a card of more before this one is written over it.
+  for (;;) {
+    const contents = await contentsOf(run);
+    if (await isCurrent(run, contents)) return written;
+    await writeOf(run, record, contents, signal, onLabels);
+    written = true;
+  }
+}
+
+async function writeOf(
+  run: RunFolder,
+  record: RunRecord,
+  contents: RunContents,
+  signal: AbortSignal,
+  onLabels: (labels: number) => void,
+): Promise<void> {
   const configuration = record.configuration as unknown as Configuration;
   const name = datasetName(configuration);
   const sources = await sourcesOf(run, contents, signal, onLabels);
@@ -46,7 +61,6 @@ export async function writeCard(
   const described = await croissant(identity, contents, sources.used, run.at(ATTRIBUTION));
   // Last: what tells whether the others are of now.
   await writeDurably(run.at(CROISSANT), JSON.stringify(described, null, 2));
-  return true;
 }
 
 /** Whether all files of a card are there and describe just these shards and tests. */
