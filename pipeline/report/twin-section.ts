@@ -4,7 +4,7 @@ import type { RunFolder } from '../run-folder.ts';
 import { evenlySpread } from '../shape-diversity.ts';
 import { SPLITS } from '../splits.ts';
 import { SAME_SHAPE } from '../validate/duplicates.ts';
-import { NearestShapes } from '../validate/nearest-shapes.ts';
+import { type AlikeShapes, NearestShapes } from '../validate/nearest-shapes.ts';
 import { grouped, paragraph, section, table } from './html.ts';
 
 /** Shapes of each bank that are compared; `validate` compares all. */
@@ -26,7 +26,9 @@ export async function twinSection(folder: RunFolder): Promise<string> {
     }
   }
   if (ids.length === 0) return '';
-  const pairs = [...shapes.pairs(SAME_SHAPE)].sort((a, b) => b.likeness - a.likeness);
+  const pairs: AlikeShapes[] = [];
+  for await (const pair of shapes.pairs(SAME_SHAPE)) pairs.push(pair);
+  pairs.sort((a, b) => b.likeness - a.likeness);
   const compared = `${grouped(ids.length)} of ${grouped(all)} shapes were compared with the nearest ones of the other splits, at any size and turn, and mirrored`;
   if (pairs.length === 0)
     return section('duplicates', 'Duplicates', paragraph(`${compared}: none overlaps by ${SAME_SHAPE} or more.`));

@@ -14,18 +14,25 @@ export const bankIndex: Check = {
 
   async begin(run, tell) {
     await openAll(run, tell);
-    const sidecars = new Map<BankKind, Map<number, Sidecar>>();
-    const damagedItems: (() => Promise<void>)[] = [];
+    const found = new Map<BankKind, { path: string; number: number; sidecar: Sidecar }[]>();
     return {
       shard({ path, number, place, sidecar }) {
         if (!('bank' in place) || !sidecar) return;
-        const shards = sidecars.get(place.bank) ?? new Map<number, Sidecar>();
-        sidecars.set(place.bank, shards.set(number, sidecar));
-        damagedItems.push(() => readAll(run, path, sidecar.items ?? [], tell));
+        const own = found.get(place.bank) ?? [];
+        found.set(place.bank, own);
+        own.push({ path, number, sidecar });
       },
-      async end() {
-        for (const read of damagedItems) await read();
-        for (const [kind, shards] of sidecars) {
+      async end(progress) {
+        for (const [kind, shards] of found) {
+          const total = shards.reduce((sum, { sidecar }) => sum + sidecar.samples, 0);
+          progress.begin({ name: `index of ${kind}`, title: `index of ${kind}`, unit: 'items', total });
+          for (const { path, sidecar } of shards) {
+            for (const item of sidecar.items ?? []) {
+              await readAgain(run, path, item, tell);
+              progress.advance(1, []);
+            }
+          }
+          progress.end();
           const bank = run.own.has(kind) ? run.banks.get(kind) : undefined;
           if (bank) compare(bank, kind, shards, tell);
         }
@@ -52,29 +59,32 @@ async function openAll({ folder }: ValidatedRun, tell: Tell): Promise<void> {
   }
 }
 
-/** Reads every item by its place, as scenes do. */
-async function readAll({ folder }: ValidatedRun, path: string, items: readonly BankItem[], tell: Tell): Promise<void> {
-  for (const item of items) {
-    const error = (kind: string, detail?: string) =>
-      tell({ severity: 'error', kind, file: path, key: item.id, ...(detail && { detail }) });
-    try {
-      const { label } = await readStored(folder.at(path), item);
-      const { id, split } = label as { id?: unknown; split?: unknown };
-      if (id !== item.id) error('another item than its sidecar says', `${id}`);
-      else if (split !== item.split) error('of another split than its sidecar says', `${split}, not ${item.split}`);
-    } catch (cause) {
-      if (!(cause instanceof DamagedFile || cause instanceof SyntaxError)) throw cause;
-      error('other bytes than were written (CRC-32)');
-    }
+/** Reads an item by its place, as scenes do. */
+async function readAgain({ folder }: ValidatedRun, path: string, item: BankItem, tell: Tell): Promise<void> {
+  const error = (kind: string, detail?: string) =>
+    tell({ severity: 'error', kind, file: path, key: item.id, ...(detail && { detail }) });
+  try {
+    const { label } = await readStored(folder.at(path), item);
+    const { id, split } = label as { id?: unknown; split?: unknown };
+    if (id !== item.id) error('another item than its sidecar says', `${id}`);
+    else if (split !== item.split) error('of another split than its sidecar says', `${split}, not ${item.split}`);
+  } catch (cause) {
+    if (!(cause instanceof DamagedFile || cause instanceof SyntaxError)) throw cause;
+    error('other bytes than were written (CRC-32)');
   }
 }
 
 /** The index against the items of the shards: by rank, then shard, then place, as many as were asked for. */
-function compare(bank: Bank, kind: BankKind, shards: ReadonlyMap<number, Sidecar>, tell: Tell): void {
+function compare(
+  bank: Bank,
+  kind: BankKind,
+  shards: readonly { number: number; sidecar: Sidecar }[],
+  tell: Tell,
+): void {
   const file = `banks/${kind}/index.bin`;
   const items = [...shards]
-    .sort(([a], [b]) => a - b)
-    .flatMap(([shard, sidecar]) => (sidecar.items ?? []).map(item => ({ shard, item })))
+    .sort((a, b) => a.number - b.number)
+    .flatMap(({ number, sidecar }) => (sidecar.items ?? []).map(item => ({ shard: number, item })))
     .sort((a, b) => a.item.rank - b.item.rank);
   const expected = Math.min(items.length, bank.asked ?? items.length);
   if (bank.items !== expected) {

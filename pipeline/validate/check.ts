@@ -5,6 +5,7 @@ import type { BankKind } from '../bank-kinds.ts';
 import type { Configuration } from '../configuration.ts';
 import type { Subset } from '../generate-options.ts';
 import type { LABEL_SCHEMAS } from '../labels.ts';
+import type { Progress } from '../progress.ts';
 import type { RunFolder, RunRecord } from '../run-folder.ts';
 import type { Sidecar } from '../shard-writer.ts';
 import type { Split } from '../splits.ts';
@@ -83,8 +84,8 @@ export interface Visitor {
   sample?(sample: Sample, shard: Shard): void;
   /** After the samples of a shard. */
   shard?(shard: Shard, scan: ScannedTar): void;
-  /** After all shards. */
-  end?(): Promise<void> | void;
+  /** After all shards. @param progress is told of what takes long. */
+  end?(progress: Progress): Promise<void> | void;
 }
 
 /** One thing that is looked after in a run. All checks are of this form, each in a file of its name. */

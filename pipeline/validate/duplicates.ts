@@ -26,12 +26,16 @@ export const duplicates: Check = {
         shapes.add(picture.pixels.grey, SPLITS.indexOf(label.value.split));
         places.push(`${path} ${key}`);
       },
-      end() {
-        for (const { shape, other, likeness } of shapes.pairs(SAME_SHAPE)) {
+      async end(progress) {
+        const what = 'shapes compared';
+        progress.begin({ name: what, title: what, unit: 'items', total: places.length });
+        const compared = () => progress.advance(1, []);
+        for await (const { shape, other, likeness } of shapes.pairs(SAME_SHAPE, compared)) {
           const [file, key] = places[shape]!.split(' ') as [string, string];
           const detail = `overlaps by ${likeness.toFixed(2)} with ${places[other]}`;
           tell({ severity: 'warning', kind: 'a shape that is nearly one of another split', file, key, detail });
         }
+        progress.end();
       },
     };
   },

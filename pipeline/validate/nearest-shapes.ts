@@ -1,15 +1,26 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Mask } from '../../extractors/image.ts';
 import {
   DESCRIPTION_LENGTH,
   describe,
   likeness,
   mirrored,
+  ORDERS,
   SIGNATURE_WORDS,
   writeSignature,
 } from './shape-signature.ts';
 
 /** The shapes of other splits, by their descriptions, that a shape is compared with. */
 const COMPARED = 8;
+
+/** Shapes that are looked at for it, the nearest in the one number that they are ordered by: bounds the time for large banks. */
+const WALKED = 20_000;
+
+/** Room for what a grid makes of areas. */
+const SLACK = 1.05;
+
+/** Shapes between two turns of the event loop. */
+const BREATH = 256;
 
 /** Two shapes of different splits that are alike. */
 export interface AlikeShapes {
@@ -37,17 +48,22 @@ export class NearestShapes {
 
   /**
    * Pairs of shapes of different splits that overlap by at least `least`, among the nearest few of each shape of a later split.
-   * Walks from a shape's place in the order of one number outwards, until that number alone is farther than the nearest few:
-   * descriptions are as far from each other at least (sum of absolute differences).
+   * Two shapes of area 1 that overlap so much differ in 2 (1 − least) / (1 + least) of area at most, and so do their descriptions.
+   * The search walks from a shape's place in the order of one number outwards, as far as that number alone differs by less.
+   * @param onShape called for each shape that was compared.
    */
-  *pairs(least: number): Generator<AlikeShapes> {
+  async *pairs(least: number, onShape: () => void = () => {}): AsyncGenerator<AlikeShapes> {
+    const farthest = (SLACK * 2 * (1 - least)) / (1 + least);
     const keys = Float64Array.from(this.#splits, (_, i) => orderKey(this.#description(i)));
     const order = Uint32Array.from(keys.keys()).sort((a, b) => keys[a]! - keys[b]! || a - b);
     for (let place = 0; place < order.length; place++) {
       const shape = order[place]!;
+      onShape();
+      // Signals are heard in between.
+      if (place % BREATH === 0) await setImmediate();
       if (this.#splits[shape] === 0) continue;
       const reflection = mirrored(this.#signature(shape));
-      for (const other of this.#nearest(shape, place, order, keys)) {
+      for (const other of this.#nearest(shape, place, order, keys, farthest)) {
         const signature = this.#signature(other);
         const value = Math.max(likeness(signature, this.#signature(shape)), likeness(signature, reflection));
         if (value >= least) yield { shape, other, likeness: value };
@@ -56,14 +72,14 @@ export class NearestShapes {
   }
 
   /** The nearest shapes of earlier splits. */
-  #nearest(shape: number, place: number, order: Uint32Array, keys: Float64Array): number[] {
+  #nearest(shape: number, place: number, order: Uint32Array, keys: Float64Array, within: number): number[] {
     const found: { other: number; distance: number }[] = [];
-    let farthest = Number.POSITIVE_INFINITY;
+    let farthest = within;
     let [below, above] = [place - 1, place + 1];
-    for (;;) {
+    for (let walked = 0; walked < WALKED; walked++) {
       const down = below >= 0 ? keys[shape]! - keys[order[below]!]! : Number.POSITIVE_INFINITY;
       const up = above < order.length ? keys[order[above]!]! - keys[shape]! : Number.POSITIVE_INFINITY;
-      if (Math.min(down, up) >= farthest || Math.min(down, up) === Number.POSITIVE_INFINITY) break;
+      if (Math.min(down, up) >= farthest) break;
       const other = order[down <= up ? below-- : above++]!;
       if (this.#splits[other]! >= this.#splits[shape]!) continue;
       const distance = this.#distance(shape, other, farthest);
@@ -76,12 +92,16 @@ export class NearestShapes {
     return found.map(({ other }) => other);
   }
 
-  /** Sum of absolute differences of two descriptions; of those farther than `limit` any number that is. */
+  /** What two shapes differ in at least: of each part of a description the largest difference; of those beyond `limit` any number beyond. */
   #distance(a: number, b: number, limit: number): number {
     const [startA, startB] = [a * DESCRIPTION_LENGTH, b * DESCRIPTION_LENGTH];
+    const numbers = this.#descriptions;
     let sum = 0;
-    for (let i = 0; i < DESCRIPTION_LENGTH && sum < limit; i++) {
-      sum += Math.abs(this.#descriptions[startA + i]! - this.#descriptions[startB + i]!);
+    for (let part = 0; part < DESCRIPTION_LENGTH && sum < limit; part += ORDERS) {
+      let most = 0;
+      for (let i = part; i < part + ORDERS; i++)
+        most = Math.max(most, Math.abs(numbers[startA + i]! - numbers[startB + i]!));
+      sum += most;
     }
     return sum;
   }
@@ -104,9 +124,10 @@ export class NearestShapes {
   }
 }
 
-/** Sum of a description's numbers, with changing signs: it differs by no more than the descriptions do. */
+/** Area near the middle less area farther out: it differs by no more than the areas do. */
 function orderKey(description: Float32Array): number {
   let sum = 0;
-  for (let i = 0; i < description.length; i++) sum += i < description.length / 3 ? description[i]! : -description[i]!;
+  for (let i = 0; i < description.length; i += ORDERS)
+    sum += i < description.length / 3 ? description[i]! : -description[i]!;
   return sum;
 }

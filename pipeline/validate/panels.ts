@@ -6,8 +6,9 @@ import { unlessMissing } from '../faults.ts';
 import { type PanelTest, panelTestSchema } from '../labels.ts';
 import { jsonFrom } from '../shard-writer.ts';
 import { SPLITS } from '../splits.ts';
+import { ahead } from './ahead.ts';
 import { spread } from './blank.ts';
-import type { Check, ValidatedRun } from './check.ts';
+import type { Check, Picture, ValidatedRun } from './check.ts';
 import { decodePicture } from './decode-picture.ts';
 import type { Tell } from './findings.ts';
 import { type ItemGroup, itemSplits } from './scenes.ts';
@@ -20,12 +21,16 @@ export const panels: Check = {
 
   begin(run, tell) {
     return {
-      async end() {
+      async end(progress) {
         const folder = run.folder.at('panels');
         const conditions = ((await readdir(folder).catch(unlessMissing)) ?? []).sort();
         if (conditions.length === 0) return;
         const splits = itemSplits(run);
-        for (const condition of conditions) await lookAtCondition(run, condition, splits, tell);
+        for (const condition of conditions) {
+          progress.begin({ name: `panels/${condition}`, title: condition, unit: 'images', total: 0 });
+          await lookAtCondition(run, condition, splits, tell, () => progress.advance(1, []));
+          progress.end();
+        }
       },
     };
   },
@@ -36,6 +41,7 @@ async function lookAtCondition(
   condition: string,
   splits: Record<ItemGroup, Map<string, number>>,
   tell: Tell,
+  onTest: () => void,
 ): Promise<void> {
   const file = `panels/${condition}/panels.jsonl`;
   const there = new Set((await readdir(folder.at('panels', condition)).catch(unlessMissing)) ?? []);
@@ -45,8 +51,15 @@ async function lookAtCondition(
   }
   const ids = new Set<string>();
   const answers = new Map(CHOICES.map(letter => [letter, 0]));
-  for await (const line of createInterface({ input: createReadStream(folder.at(file)) })) {
+  const lines = createInterface({ input: createReadStream(folder.at(file)) });
+  const read = async (line: string) => {
     const parsed = panelTestSchema.safeParse(jsonFrom(line));
+    const image =
+      parsed.data && there.has(parsed.data.image) ? folder.at('panels', condition, parsed.data.image) : undefined;
+    return { parsed, picture: image === undefined ? undefined : await decodePicture(await readFile(image), false) };
+  };
+  for await (const { parsed, picture } of ahead(lines, read)) {
+    onTest();
     if (!parsed.success) {
       tell({ severity: 'error', kind: 'does not match its schema', file, detail: schemaFault(parsed.error) });
       continue;
@@ -60,7 +73,8 @@ async function lookAtCondition(
     if (test.condition !== condition) error('a test of another condition', test.condition);
     for (const fault of giveaways(test)) error('a test that has no right answer, or several', fault);
     for (const fault of strangers(test, splits)) error('an item that is not of the test split', fault);
-    if (there.delete(test.image)) await lookAtPicture(folder.at('panels', condition, test.image), test, error);
+    there.delete(test.image);
+    if (picture) lookAtPicture(picture, test, error);
     else error('a test without its picture', test.image);
   }
   for (const name of there) {
@@ -79,12 +93,7 @@ async function lookAtCondition(
   }
 }
 
-async function lookAtPicture(
-  path: string,
-  { size }: PanelTest,
-  error: (kind: string, detail?: string) => void,
-): Promise<void> {
-  const picture = await decodePicture(await readFile(path), false);
+function lookAtPicture(picture: Picture, { size }: PanelTest, error: (kind: string, detail?: string) => void): void {
   if ('broken' in picture) error('a picture that cannot be decoded', picture.broken);
   else if (picture.width !== size || picture.height !== size) {
     error('a picture of another size', `${picture.width}×${picture.height}, not ${size}×${size}`);

@@ -52,8 +52,9 @@ export function writeSignature({ data, width, height }: Mask, into: Uint32Array)
   }
 }
 
-/** Numbers of a description. */
-export const DESCRIPTION_LENGTH = (RINGS / 2) * 4;
+/** Numbers of a description: parts of ORDERS each, one for every two rings. */
+export const ORDERS = 4;
+export const DESCRIPTION_LENGTH = (RINGS / 2) * ORDERS;
 
 /**
  * What of a signature neither a turn nor a mirror changes: of every two rings, the area and how strongly it lies to one
@@ -61,7 +62,7 @@ export const DESCRIPTION_LENGTH = (RINGS / 2) * 4;
  * @param into takes it, DESCRIPTION_LENGTH long.
  */
 export function describe(signature: Uint32Array, into: Float32Array): void {
-  const [real, imaginary] = [new Float64Array(4), new Float64Array(4)];
+  const [real, imaginary] = [new Float64Array(ORDERS), new Float64Array(ORDERS)];
   for (let ring = 0; ring < RINGS; ring++) {
     if (ring % 2 === 0) {
       real.fill(0);
@@ -69,14 +70,15 @@ export function describe(signature: Uint32Array, into: Float32Array): void {
     }
     for (let angle = 0; angle < ANGLES; angle++) {
       if (((signature[ring * WORDS + (angle >>> 5)]! >>> (angle & 31)) & 1) === 0) continue;
-      for (let order = 0; order < 4; order++) {
+      for (let order = 0; order < ORDERS; order++) {
         const turn = (order * angle) % ANGLES;
         real[order]! += CELL_AREA[ring]! * COSINES[turn]!;
         imaginary[order]! += CELL_AREA[ring]! * SINES[turn]!;
       }
     }
     if (ring % 2 === 0) continue;
-    for (let order = 0; order < 4; order++) into[(ring >> 1) * 4 + order] = Math.hypot(real[order]!, imaginary[order]!);
+    for (let order = 0; order < ORDERS; order++)
+      into[(ring >> 1) * ORDERS + order] = Math.hypot(real[order]!, imaginary[order]!);
   }
 }
 

@@ -1,7 +1,5 @@
-import { availableParallelism } from 'node:os';
 import sharp from 'sharp';
-import type { Bank } from '../bank.ts';
-import { openBank } from '../bank.ts';
+import { type Bank, openBank } from '../bank.ts';
 import { BANK_KINDS, type BankKind } from '../bank-kinds.ts';
 import type { Configuration } from '../configuration.ts';
 import { DamagedFile } from '../faults.ts';
@@ -11,6 +9,7 @@ import type { Progress } from '../progress.ts';
 import { RunFolder } from '../run-folder.ts';
 import { jsonFrom } from '../shard-writer.ts';
 import { UsageError } from '../usage-error.ts';
+import { ahead } from './ahead.ts';
 import { balance } from './balance.ts';
 import { bankIndex } from './bank-index.ts';
 import { blank } from './blank.ts';
@@ -98,7 +97,7 @@ export async function validate(
   }
   for (const visitor of visitors) {
     signal.throwIfAborted();
-    await visitor.end?.();
+    await visitor.end?.(progress);
   }
   const groups = findings.groups(CHECKS.map(({ name }) => name));
   const count = (severity: string) =>
@@ -137,9 +136,6 @@ function inFolders(found: readonly Shard[]) {
   }));
 }
 
-/** Samples that are decoded ahead of the one that is looked at: enough to keep libvips' threads busy, and few in memory. */
-const AHEAD = 2 * availableParallelism();
-
 /** Shows all samples of a shard to all visitors, in order; their pictures are decoded ahead, on libvips' threads. */
 async function visitShard(
   run: ValidatedRun,
@@ -149,20 +145,13 @@ async function visitShard(
   signal: AbortSignal,
 ): Promise<ScannedTar> {
   const scan = new TarScan(run.folder.at(shard.path));
-  const ahead: Promise<Sample>[] = [];
   let samples = 0;
-  const visit = async () => {
-    const sample = await ahead.shift()!;
+  for await (const sample of ahead(samplesOf(scan), files => decoded(files, shard.place))) {
+    signal.throwIfAborted();
     for (const visitor of visitors) visitor.sample?.(sample, shard);
     samples++;
     progress.advance(1, []);
-  };
-  for await (const files of samplesOf(scan)) {
-    signal.throwIfAborted();
-    ahead.push(decoded(files, shard.place));
-    if (ahead.length > AHEAD) await visit();
   }
-  while (ahead.length > 0) await visit();
   const scanned = { ...scan.result, samples };
   for (const visitor of visitors) visitor.shard?.(shard, scanned);
   return scanned;

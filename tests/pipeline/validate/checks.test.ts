@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Progress } from '../../../pipeline/progress.ts';
 import { balance } from '../../../pipeline/validate/balance.ts';
 import { blank } from '../../../pipeline/validate/blank.ts';
 import type { Check, Picture, Sample, Shard, ValidatedRun, ValidLabel } from '../../../pipeline/validate/check.ts';
@@ -10,6 +11,8 @@ const SHARD: Shard = {
   place: { subset: 'shapes3d', split: 'train' },
   sidecar: undefined,
 };
+
+const silent: Progress = { begin() {}, found() {}, advance() {}, end() {}, count() {}, info() {}, warn() {} };
 
 /** Shows samples to one check, which needs no run. */
 async function found(check: Check, samples: readonly Partial<Sample>[]): Promise<Finding[]> {
@@ -24,7 +27,7 @@ async function found(check: Check, samples: readonly Partial<Sample>[]): Promise
     pictures: new Map(),
   };
   for (const sample of samples) visitor.sample?.({ ...rest, ...sample }, SHARD);
-  await visitor.end?.();
+  await visitor.end?.(silent);
   return findings;
 }
 

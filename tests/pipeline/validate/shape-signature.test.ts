@@ -96,7 +96,7 @@ describe('a description', () => {
 });
 
 describe('nearest shapes', () => {
-  it('are found in another split only, each pair once', () => {
+  it('are found in another split only, each pair once', async () => {
     const shapes = new NearestShapes();
     const added: [seed: number, split: number, turn: number][] = [];
     const add = (seed: number, split: number, turn = 0) => {
@@ -107,7 +107,11 @@ describe('nearest shapes', () => {
     add(0, 0, 1); // of the same split
     add(3, 2, 2); // test, as one of train
     add(4, 2, 2); // test, as one of val
-    const pairs = [...shapes.pairs(0.9)].map(({ shape, other }) => [added[shape]![0], added[other]![0]]);
+    const pairs: number[][] = [];
+    let compared = 0;
+    const found = shapes.pairs(0.9, () => compared++);
+    for await (const { shape, other } of found) pairs.push([added[shape]![0], added[other]![0]]);
+    expect(compared).toBe(added.length);
     expect(pairs.sort()).toEqual([
       [3, 3],
       [4, 4],
