@@ -1,22 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import sharp from 'sharp';
 import type { Box, GreyImage, RgbImage } from '../extractors/image.ts';
 import { expandCounts, placedRunLengths } from '../extractors/run-lengths.ts';
 import { resizeTriangle } from '../extractors/triangle-filter.ts';
 import { encodeJpeg } from '../pipeline/bank-images.ts';
 import { type Configuration, configure } from '../pipeline/configuration.ts';
-import { resolveDatasets } from '../pipeline/datasets/datasets.ts';
+import { readAlpha } from '../pipeline/datasets/binary-mask.ts';
+import { type DatasetDetail, readObjects, resolveDatasets } from '../pipeline/datasets/datasets.ts';
+import { decodePng } from '../pipeline/datasets/png.ts';
 import { encodeGreyPng } from '../pipeline/grey-png.ts';
 import type { SilhouetteLabel } from '../pipeline/labels.ts';
-import { decodePhoto, openPhoto } from '../pipeline/photo.ts';
+import { decodePhoto, MAX_PIXELS, openPhoto } from '../pipeline/photo.ts';
 import { buildPhotoIndex, type IndexedFile } from '../pipeline/photo-index.ts';
 import { type SilhouetteTask, silhouettes as stage } from '../pipeline/stages/silhouettes.ts';
 import { decodeTar } from '../pipeline/tar.ts';
 import { type BenchSettings, cpuSeconds, oneByOne, printRows } from './measure.ts';
 
 const PICTURES_A_TURN = 20;
+/** A worker makes thousands: so long the compiler is still at work. */
+const WARM_UP = 200;
 const DEFAULT_DATA = ['sprites', 'starter-cutouts'];
 
 /** Silhouettes as a worker makes them, against decoding their pictures, sizing two pictures and encoding what was made. */
@@ -27,7 +31,7 @@ export async function silhouettes({ segmentation, count = 300 }: BenchSettings):
 async function silhouettesOf(data: string, count: number): Promise<void> {
   const configuration = await configure({ subsets: ['silhouettes'], segmentation: [data] });
   const tasks = await tasksOf(data, count);
-  await oneByOne(tasks.slice(0, PICTURES_A_TURN), task => stage.run(task, { configuration, banks: {} }));
+  await oneByOne(tasks.slice(0, WARM_UP), task => stage.run(task, { configuration, banks: {} }));
   let [images, ours, floor] = [0, 0, 0];
   // In turns, a few pictures at a time: the machine's speed changes within minutes, and then does so for both.
   for (let first = 0; first < count; first += PICTURES_A_TURN) {
@@ -35,7 +39,7 @@ async function silhouettesOf(data: string, count: number): Promise<void> {
     const made = await cpuSeconds(() => oneByOne(turn, task => stage.run(task, { configuration, banks: {} })));
     const outputs: Output[] = [];
     for (const [i, { bytes }] of made.result.entries()) {
-      outputs.push(...(await readBack(turn[i]!.file.path, bytes, configuration)));
+      outputs.push(...(await readBack(turn[i]!.file, bytes, configuration)));
     }
     const needed = await cpuSeconds(() => oneByOne(outputs, output => decodeAndEncode(output, configuration)));
     images += outputs.length;
@@ -74,6 +78,9 @@ async function tasksOf(data: string, count: number): Promise<SilhouetteTask[]> {
 /** What was made of an object, decoded; where it was made from. */
 interface Output {
   readonly path: string;
+  /** Whether one decoding gives its colours and its mask. */
+  readonly isCutOut: boolean;
+  readonly maskFiles: readonly string[];
   /** What is sized: the object's mask, and a channel of what its box shows of the picture. */
   readonly sized: readonly GreyImage[];
   readonly shortSide: number | undefined;
@@ -83,7 +90,9 @@ interface Output {
 }
 
 /** Decodes what was made, so that the floor can be measured on the same pixels. */
-async function readBack(path: string, bytes: Uint8Array, configuration: Configuration): Promise<Output[]> {
+async function readBack(file: IndexedFile, bytes: Uint8Array, configuration: Configuration): Promise<Output[]> {
+  const { path } = file;
+  const isCutOut = (await readObjects(file)).objects.some(({ decoded }) => decoded);
   const files = decodeTar(Buffer.from(bytes.buffer), path);
   const outputs: Output[] = [];
   for (let first = 0; first < files.length; first += 5) {
@@ -96,6 +105,8 @@ async function readBack(path: string, bytes: Uint8Array, configuration: Configur
     const { mask } = placedRunLengths({ height, width, counts: expandCounts(object.mask.counts) })!;
     outputs.push({
       path,
+      isCutOut,
+      maskFiles: maskFilesOf(file),
       sized: [mask, channelOf(await decodePhoto(photo), object.box)],
       shortSide: kept && scale <= 1 / 3 ? Math.ceil(Math.min(photo.width, photo.height) * scale) : undefined,
       pictures: await oneByOne([edge!, grey!, silhouette!], decodeGrey),
@@ -103,6 +114,13 @@ async function readBack(path: string, bytes: Uint8Array, configuration: Configur
     });
   }
   return outputs;
+}
+
+/** PNG files that a dataset has of a picture beside it. */
+function maskFilesOf({ detail }: IndexedFile): string[] {
+  const { entry } = detail as DatasetDetail;
+  const values: unknown[] = Object.values(entry ?? {});
+  return values.filter(value => typeof value === 'string').filter(value => isAbsolute(value) && /\.png$/i.test(value));
 }
 
 function channelOf(image: RgbImage, { left, top, width, height }: Box): GreyImage {
@@ -118,12 +136,14 @@ async function decodeGrey(png: Uint8Array): Promise<GreyImage> {
   return { data, width: info.width, height: info.height };
 }
 
-/** What nobody can avoid. Of masks nothing: those of cut-outs come with their pictures, those of COCO with the list. */
+/** What nobody can avoid. Masks of cut-outs come with their pictures, those of COCO with the list; others are files. */
 async function decodeAndEncode(
-  { path, sized, shortSide, pictures, hq }: Output,
+  { path, isCutOut, maskFiles, sized, shortSide, pictures, hq }: Output,
   { silhouettes: { quality } }: Configuration,
 ): Promise<void> {
-  await decodePhoto(await openPhoto(path), { ...(shortSide !== undefined && { shortSide }) });
+  if (isCutOut) await readAlpha(path);
+  else await decodePhoto(await openPhoto(path), { ...(shortSide !== undefined && { shortSide }) });
+  for (const file of maskFiles) decodePng(await readFile(file), MAX_PIXELS);
   const { width, height } = pictures[0]!;
   for (const image of sized) resizeTriangle(image, width, height);
   for (const picture of pictures) encodeGreyPng(picture);

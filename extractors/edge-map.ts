@@ -14,11 +14,12 @@ export const EDGE_THRESHOLDS: EdgeThresholds = { weak: 80, strong: 160 };
  */
 export function edgeMap(luminance: GreyImage, inside: Mask, { weak, strong } = EDGE_THRESHOLDS): GreyImage {
   const { width, height } = inside;
-  const { outline: edges, dx, dy, squared } = outlineAndGradients(luminance, inside);
+  const { outline: edges, squared, steep } = outlineAndGradients(luminance, inside, weak * weak);
   const crests = new Uint8Array(width * height);
   const pending: number[] = [];
-  for (let i = width; i < squared.length - width; i++) {
-    if (squared[i]! < weak * weak || !isCrest(squared, i, dx[i]!, dy[i]!, width)) continue;
+  for (let n = 0; n < steep.count; n++) {
+    const i = steep.pixels[n]!;
+    if (!isCrest(squared, i, steep.dx[n]!, steep.dy[n]!, width)) continue;
     crests[i] = CREST;
     if (squared[i]! < strong * strong) continue;
     crests[i] = EDGE;
@@ -42,13 +43,16 @@ const EDGE = 2;
 
 /**
  * The outline: pixels of a mask beside one that is clear (or beside nothing), above, below, left or right. Sobel gradients,
- * rightwards and downwards, and the squares of their lengths; 0 where one of the nine pixels is not inside.
+ * rightwards and downwards: the squares of their lengths, 0 where one of the nine pixels is not inside, and those pixels in a list
+ * where the square is `least` at least.
  */
-function outlineAndGradients({ data }: GreyImage, { data: inside, width, height }: Mask) {
+function outlineAndGradients({ data }: GreyImage, { data: inside, width, height }: Mask, least: number) {
   const outline = new Uint8Array(width * height);
+  const squared = new Int32Array(width * height);
+  const pixels = new Int32Array(width * height);
   const dx = new Int16Array(width * height);
   const dy = new Int16Array(width * height);
-  const squared = new Int32Array(width * height);
+  let count = 0;
   for (let column = 0, last = (height - 1) * width; column < width; column++, last++) {
     outline[column] = inside[column]!;
     outline[last] = inside[last]!;
@@ -71,9 +75,13 @@ function outlineAndGradients({ data }: GreyImage, { data: inside, width, height 
       if ((inLeft & inMiddle & inRight) !== 0) {
         const x = sumRight - sumLeft;
         const y = riseLeft + 2 * riseMiddle + riseRight;
-        dx[i - 1] = x;
-        dy[i - 1] = y;
-        squared[i - 1] = x * x + y * y;
+        const square = x * x + y * y;
+        squared[i - 1] = square;
+        if (square >= least) {
+          pixels[count] = i - 1;
+          dx[count] = x;
+          dy[count++] = y;
+        }
       } else if (middle !== 0 && (left & inMiddle & right) === 0) outline[i - 1] = 255;
       left = middle;
       middle = right;
@@ -85,7 +93,7 @@ function outlineAndGradients({ data }: GreyImage, { data: inside, width, height 
       riseMiddle = riseRight;
     }
   }
-  return { outline, dx, dy, squared };
+  return { outline, squared, steep: { count, pixels, dx, dy } };
 }
 
 const TAN_22 = Math.SQRT2 - 1;

@@ -72,8 +72,10 @@ export function objectLuminance(
   const top = Math.floor(box.top * scaleY);
   const width = Math.min(picture.width, Math.ceil((box.left + box.width) * scaleX)) - left;
   const height = Math.min(picture.height, Math.ceil((box.top + box.height) * scaleY)) - top;
-  const inside = new Uint8Array(width * height);
+  // At the picture's own size the mask's pixels are the picture's, and what they cover is known.
+  const inside = scaleX === 1 && scaleY === 1 ? null : new Uint8Array(width * height);
   const shine = new Uint8Array(width * height);
+  const pixels = picture.data;
   // The mask's column or row at the centre of each of the picture's.
   const maskColumns = nearest(width, left, scaleX, box.left, mask.width);
   const maskRows = nearest(height, top, scaleY, box.top, mask.height);
@@ -82,25 +84,26 @@ export function objectLuminance(
     let p = 3 * ((top + y) * picture.width + left);
     for (let x = 0, i = y * width; x < width; x++, i++, p += 3) {
       if (mask.data[maskRow + maskColumns[x]!] === 0) continue;
-      inside[i] = 255;
-      const [r, g, b] = [picture.data[p]!, picture.data[p + 1]!, picture.data[p + 2]!];
-      shine[i] = (19_595 * r + 38_470 * g + 7471 * b + 32_768) >> 16;
+      if (inside) inside[i] = 255;
+      shine[i] = (19_595 * pixels[p]! + 38_470 * pixels[p + 1]! + 7471 * pixels[p + 2]! + 32_768) >> 16;
     }
   }
   const place = { left: left / scaleX, top: top / scaleY };
   const shown = shownOf(frame, place, scaleX, scaleY);
   const resized = (data: Uint8Array) =>
     resizeTriangle({ data, width, height }, frame.width, frame.height, ...shown).data;
-  // At the picture's own size the mask's pixels are the picture's.
-  const covered = scaleX === 1 && scaleY === 1 ? coverage.data : resized(inside);
+  const covered = inside ? resized(inside) : coverage.data;
   const light = resized(shine);
   for (let i = 0; i < light.length; i++) {
-    if (covered[i] === 255 || covered[i] === 0) continue;
+    if (isHard(covered[i]!)) continue;
     // Rounded; of what covers next to nothing, rounding may go beyond white.
     light[i] = Math.min(255, ((255 * light[i]! + (covered[i]! >> 1)) / covered[i]!) | 0);
   }
   return { data: light, width: frame.width, height: frame.height };
 }
+
+/** Whether a pixel is covered whole or not at all: of 0–255, 0 or 255. */
+const isHard = (covered: number) => ((covered + 1) & 254) === 0;
 
 /** The part that a frame shows of an image which begins at `left`, `top` of the picture and has `scale` pixels a picture pixel. */
 function shownOf({ shown }: Frame, { left, top }: Pick<Box, 'left' | 'top'>, scaleX: number, scaleY: number) {
@@ -112,10 +115,12 @@ function shownOf({ shown }: Frame, { left, top }: Pick<Box, 'left' | 'top'>, sca
 }
 
 function nearest(length: number, start: number, scale: number, origin: number, limit: number): Int32Array {
-  return Int32Array.from({ length }, (_, i) => {
+  const places = new Int32Array(length);
+  for (let i = 0; i < length; i++) {
     const at = Math.floor((start + i + 0.5) / scale - origin);
-    return Math.min(Math.max(at, 0), limit - 1);
-  });
+    places[i] = Math.min(Math.max(at, 0), limit - 1);
+  }
+  return places;
 }
 
 /** An object's luminance on plain ground: black for white objects, white for black ones. */
@@ -125,7 +130,7 @@ export function greyObject(luminance: GreyImage, inside: GreyImage, polarity: Po
   for (let i = 0; i < data.length; i++) {
     const covered = inside.data[i]!;
     const light = luminance.data[i]!;
-    if (covered === 0 || covered === 255) data[i] = (light & covered) | (ground & ~covered);
+    if (isHard(covered)) data[i] = (light & covered) | (ground & ~covered);
     else data[i] = (light * covered + ground * (255 - covered) + 127) / 255;
   }
   return { ...luminance, data };

@@ -37,9 +37,22 @@ function resizeColumns(
   const resized = new Uint8Array(width * height);
   const sums = new Int32Array(width);
   for (let y = 0; y < height; y++) {
-    sums.fill(HALF);
-    // Two rows at a time: an enlarged image has no more.
     let weight = y * taps;
+    const rows = end[y]! - first[y]!;
+    if (rows === 0) continue;
+    if (rows <= 2) {
+      // As in an enlarged image: no sums need to be kept.
+      const one = weights[weight]!;
+      const other = rows === 2 ? weights[weight + 1]! : 0;
+      let here = first[y]! * width;
+      let below = rows === 2 ? here + width : here;
+      for (let x = 0, at = y * width; x < width; x++, at++, here++, below++) {
+        resized[at] = (HALF + Math.imul(data[here]!, one) + Math.imul(data[below]!, other)) >> PRECISION;
+      }
+      continue;
+    }
+    sums.fill(HALF);
+    // Two rows at a time.
     for (let i = first[y]!; i < end[y]!; i += 2, weight += 2) {
       const one = weights[weight]!;
       const other = i + 1 < end[y]! ? weights[weight + 1]! : 0;

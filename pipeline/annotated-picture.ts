@@ -1,11 +1,14 @@
+import type { RgbImage } from '../extractors/image.ts';
 import { hasSameAspect, maskAtSize } from '../extractors/mask-fit.ts';
 import type { SegmentedObject } from './datasets/dataset.ts';
 import { InputFault } from './faults.ts';
-import { openPhoto, type Photo, photoAsStored } from './photo.ts';
+import { openPhoto, type Photo, photoAsStored, refuseAbove } from './photo.ts';
 
 /** A picture and the objects in it, in its pixels. */
 export interface AnnotatedPicture {
   readonly photo: Photo;
+  /** The photo's pixels, where the reader of its masks decoded them. */
+  readonly picture: RgbImage | undefined;
   readonly objects: readonly SegmentedObject[];
 }
 
@@ -21,13 +24,15 @@ export async function openAnnotated(
   objects: readonly SegmentedObject[],
   maxPixels: number,
 ): Promise<AnnotatedPicture> {
-  const upright = await openPhoto(path, maxPixels);
+  const decoded = objects[0]?.decoded;
+  if (decoded) refuseAbove(maxPixels, decoded.photo);
+  const upright = decoded?.photo ?? (await openPhoto(path, maxPixels));
   const photo = [upright, photoAsStored(upright)].find(view => objects.every(object => hasSameAspect(object, view)));
   if (!photo) {
     const { width, height } = objects.find(object => !hasSameAspect(object, upright))!;
     throw new InputFault(`mask of ${width}×${height} does not fit its picture of ${upright.width}×${upright.height}`);
   }
-  return { photo, objects: objects.flatMap(object => atSizeOf(photo, object)) };
+  return { photo, picture: decoded?.picture, objects: objects.flatMap(object => atSizeOf(photo, object)) };
 }
 
 function atSizeOf({ width, height }: Photo, object: SegmentedObject): SegmentedObject[] {

@@ -54,8 +54,13 @@ export async function openPhoto(path: string, maxPixels = MAX_PIXELS): Promise<P
     });
   if (!FORMATS.has(format)) throw new InputFault(`${EXPECTED}, got ${format}`);
   const { width, height } = autoOrient;
-  if (width * height > maxPixels) throw new InputFault(`${width}×${height} exceeds the limit of ${maxPixels} pixels`);
+  refuseAbove(maxPixels, { width, height });
   return { bytes, width, height, format, space, depth, orientation };
+}
+
+/** @throws InputFault for a picture of more pixels. */
+export function refuseAbove(maxPixels: number, { width, height }: Pick<Photo, 'width' | 'height'>): void {
+  if (width * height > maxPixels) throw new InputFault(`${width}×${height} exceeds the limit of ${maxPixels} pixels`);
 }
 
 /**

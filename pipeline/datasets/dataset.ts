@@ -1,4 +1,6 @@
+import type { RgbImage } from '../../extractors/image.ts';
 import type { PlacedMask } from '../../extractors/placed-mask.ts';
+import type { Photo } from '../photo.ts';
 import type { Split } from '../splits.ts';
 
 /** The segmentation datasets that are read, by the names that `--segmentation name:DIR` takes. */
@@ -53,6 +55,14 @@ export interface SegmentedObject extends PlacedMask {
   /** The dataset's own name of the object within its picture; null where it names none. */
   readonly instance: string | null;
   readonly taxonomy: Taxonomy;
+  /** The picture itself, where its reader had to decode it. */
+  readonly decoded?: DecodedPicture;
+}
+
+/** A picture's file, and its pixels as `decodePhoto` gives them. */
+export interface DecodedPicture {
+  readonly photo: Photo;
+  readonly picture: RgbImage;
 }
 
 /** A dataset in a folder, known to have the layout that its reader expects. */

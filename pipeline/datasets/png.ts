@@ -1,5 +1,6 @@
-import { inflateSync } from 'node:zlib';
+import { crc32, inflateSync } from 'node:zlib';
 import { InputFault } from '../faults.ts';
+import { refuseAbove } from '../photo.ts';
 
 /** What a PNG stores, before it is a colour: indices of a palette stay indices. */
 export interface Png {
@@ -84,6 +85,17 @@ export function decodePng(bytes: Buffer, maxPixels: number): Png {
   return { width, height, channels, depth, palette, data };
 }
 
+/** Whether the sum of every chunk is right, as libraries that draw pictures demand: of a whole PNG. */
+export function hasRightSums(bytes: Buffer): boolean {
+  for (let start = SIGNATURE.length; start + 12 <= bytes.length; ) {
+    const end = start + 8 + bytes.readUInt32BE(start);
+    if (end + 4 > bytes.length || crc32(bytes.subarray(start + 4, end)) !== bytes.readUInt32BE(end)) return false;
+    if (bytes.toString('latin1', start + 4, start + 8) === 'IEND') return true;
+    start = end + 4;
+  }
+  return false;
+}
+
 interface Header {
   readonly width: number;
   readonly height: number;
@@ -125,7 +137,7 @@ function readHeader(chunk: Buffer, maxPixels: number): Header {
   if (width === 0 || height === 0 || interlace > 1 || !form?.depths.includes(depth)) {
     throw new InputFault('PNG header is broken');
   }
-  if (width * height > maxPixels) throw new InputFault(`${width}×${height} exceeds the limit of ${maxPixels} pixels`);
+  refuseAbove(maxPixels, { width, height });
   return {
     width,
     height,

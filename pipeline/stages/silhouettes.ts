@@ -125,7 +125,7 @@ async function samplesOf(
   if (cuts.length === 0) return [];
 
   const { photo } = annotated;
-  const picture = await decodePicture(photo, recipe, cuts);
+  const picture = annotated.picture ?? (await decodePicture(photo, recipe, cuts));
   const samples: TarFile[][] = [];
   for (const [variation, cut] of cuts.entries()) {
     const hq = recipe.allInstances ? surroundings(cut.object.box, photo) : whole(photo);

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { cutouts, labelOf } from '../../../pipeline/datasets/cutouts.ts';
 import { readObjects, resolveDatasets } from '../../../pipeline/datasets/datasets.ts';
 import { InputFault } from '../../../pipeline/faults.ts';
+import { decodePhoto, openPhoto } from '../../../pipeline/photo.ts';
 import { buildPhotoIndex } from '../../../pipeline/photo-index.ts';
 import { UsageError } from '../../../pipeline/usage-error.ts';
 import { chunk, drawing, jpeg, listImages, type PngContent, png, put, rowsOf, temporaryFolder } from './fixtures.ts';
@@ -51,7 +52,7 @@ it('lists pictures that may have alpha, in all folders', async () => {
 
 it('cuts soft alpha in its middle; names, folders and descriptions tell what it is', async () => {
   const objects = await read('animals/birds/red_kite-2.png');
-  expect(objects.map(object => ({ ...object, mask: rowsOf(object) }))).toEqual([
+  expect(objects.map(({ decoded, ...object }) => ({ ...object, mask: rowsOf(object) }))).toEqual([
     {
       mask: ['##', '##'],
       box: { left: 1, top: 1, width: 2, height: 2 },
@@ -73,6 +74,48 @@ it('reads palettes with alpha and WebP', async () => {
   const [cup] = await read('cup.webp');
   expect(rowsOf(cup!)).toEqual(['##', '##']);
   expect(cup!.taxonomy).toEqual({ folder: null });
+});
+
+describe('the colours that come with alpha are those that libvips gives', () => {
+  const at = () => join(folder(), 'colours');
+  const noise = (length: number, limit: number) => Array.from({ length }, (_, i) => ((i * 7919 + 13) % 2011) % limit);
+  const every = [0, 1, 127, 128, 254, 255];
+  const size = { width: 40, height: 30 };
+  it.each([
+    ['RGBA', { ...size, colourType: 6, samples: noise(4800, 256) }],
+    ['grey', { ...size, colourType: 4, samples: noise(2400, 256) }],
+    ['interlaced', { ...size, colourType: 6, samples: noise(4800, 256), interlaced: true }],
+    ['palette', { ...size, colourType: 3, depth: 1, samples: noise(1200, 2), palette: PALETTE.slice(1), alpha: [99] }],
+    [
+      'large palette',
+      {
+        ...size,
+        colourType: 3,
+        samples: noise(1200, 250),
+        palette: Array.from({ length: 250 }, (_, i) => [i, 255 - i, (3 * i) % 256] as const),
+        alpha: Array.from({ length: 200 }, (_, i) => every[i % 6]!),
+      },
+    ],
+  ] satisfies [string, PngContent][])('%s', async (name, content) => {
+    const path = await put(join(at(), `${name}.png`), png(content));
+    const [object] = await read(`${name}.png`, at());
+    const photo = await openPhoto(path);
+    const { data, ...facts } = await decodePhoto(photo);
+    expect(object!.decoded!.photo).toEqual(photo);
+    expect(object!.decoded!.picture).toMatchObject(facts);
+    expect(Buffer.from(object!.decoded!.picture.data).equals(data)).toBe(true);
+  });
+
+  it('and libvips is asked where profiles or 16 bits play a part, or a sum is wrong', async () => {
+    const profiled = sharp(rgba(4, SOFT)).withIccProfile('p3');
+    await put(join(at(), 'profiled.png'), await profiled.png().toBuffer());
+    await put(join(at(), 'deep.png'), rgba(4, [0, 0x7fff, 0x8000, 0xffff], 16));
+    const changed = rgba(4, SOFT);
+    changed[changed.length - 1]! ^= 1;
+    await put(join(at(), 'changed.png'), changed);
+    for (const name of ['profiled.png', 'deep.png', 'changed.png'])
+      expect((await read(name, at()))[0]!.decoded).toBeUndefined();
+  });
 });
 
 describe('alpha of every kind', () => {
