@@ -92,7 +92,8 @@ async function compare(
     else ours += mine.seconds;
   }
   const samples = (TURNS - 1) * count;
-  printRows(`${format} of ${subset}`, [
+  console.log(`${format} of ${subset}`);
+  printRows('samples', [
     { name: 'ours', count: samples, seconds: ours },
     { name: 'tar -x', count: samples, seconds: theirs, note: `${Math.round((100 * theirs) / ours)} % of its speed` },
   ]);
