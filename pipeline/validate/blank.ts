@@ -1,4 +1,5 @@
 import type { GreyImage, RgbImage } from '../../extractors/image.ts';
+import { coverageFacts } from '../../renderers/coverage.ts';
 import type { Check, Picture, Sample } from './check.ts';
 
 /** Standard deviation of every colour channel below which a picture shows nothing, of 255. */
@@ -32,8 +33,7 @@ export const blank: Check = {
             tell({ severity: 'error', kind: 'an empty mask', file, key });
         }
         const mask = greyOf(pictures.get('mask.png'));
-        if (mask && !mask.data.some(value => value >= 128))
-          tell({ severity: 'error', kind: 'an empty mask', file, key });
+        if (mask && coverageFacts(mask).area === 0) tell({ severity: 'error', kind: 'an empty mask', file, key });
         const black = mask && blackShare(sample, mask);
         if (black !== undefined && black > BLACK) {
           const detail = `${(100 * black).toFixed(1)} % of its pixels`;

@@ -75,6 +75,8 @@ export interface ValidatedRun {
   readonly configuration: Configuration;
   /** Finished banks, in this run or where it took them from; those that cannot be opened are left out. */
   readonly banks: ReadonlyMap<BankKind, Bank>;
+  /** Banks that have shards in this run and no index that can be opened. */
+  readonly unfinished: ReadonlySet<BankKind>;
   /** The banks whose shards lie in this run. */
   readonly own: ReadonlySet<BankKind>;
 }

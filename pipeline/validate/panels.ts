@@ -138,7 +138,9 @@ function strangers({ sources, split }: PanelTest, splits: Record<ItemGroup, Map<
   if (split !== 'test') return [`the test is of ${split}`];
   return sources.flatMap(({ role, id }) => {
     if (role === 'photograph') return [];
-    const number = splits[GROUPS[role]].get(id);
+    const group = splits[GROUPS[role]];
+    const number = group.get(id);
+    if (group.size === 0) return [];
     return number === undefined
       ? [`${role} ${id} is in no bank`]
       : SPLITS[number] === split

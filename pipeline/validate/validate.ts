@@ -17,7 +17,7 @@ import type { Check, LabelForm, Place, Sample, ScannedTar, Shard, ValidatedRun, 
 import { decodePicture, isPicture } from './decode-picture.ts';
 import { duplicates } from './duplicates.ts';
 import { fields } from './fields.ts';
-import { findShards, folderOf } from './find-shards.ts';
+import { filesOf, findShards, folderOf } from './find-shards.ts';
 import { type FindingGroup, Findings } from './findings.ts';
 import { instances } from './instances.ts';
 import { keys } from './keys.ts';
@@ -75,8 +75,7 @@ export async function validate(
   const record = await folder.record();
   if (!record) throw new UsageError(`expected a run folder, found no run.json in ${path}`);
   const configuration = record.configuration as unknown as Configuration;
-  const { banks, own } = await openBanks(folder, configuration);
-  const run: ValidatedRun = { folder, record, configuration, banks, own };
+  const run: ValidatedRun = { folder, record, configuration, ...(await openBanks(folder, configuration)) };
   // libvips is one per process; nothing is decoded twice.
   sharp.concurrency(1);
   sharp.cache(false);
@@ -108,7 +107,7 @@ export async function validate(
 /** The finished banks that a run's scenes show. One whose index is damaged is left out: it is told elsewhere. */
 async function openBanks(folder: RunFolder, configuration: Configuration) {
   const banks = new Map<BankKind, Bank>();
-  const own = new Set<BankKind>();
+  const [own, unfinished] = [new Set<BankKind>(), new Set<BankKind>()];
   const unlessDamaged = (error: unknown) => {
     if (!(error instanceof DamagedFile || error instanceof UsageError)) throw error;
     return undefined;
@@ -119,8 +118,9 @@ async function openBanks(folder: RunFolder, configuration: Configuration) {
     const bank = await openBank(path ?? folder.bank(kind)).catch(unlessDamaged);
     if (bank) banks.set(kind, bank);
     if (bank && path === undefined) own.add(kind);
+    if (!bank && (await filesOf(folder, { bank: kind })).length > 0) unfinished.add(kind);
   }
-  return { banks, own };
+  return { banks, own, unfinished };
 }
 
 /** Shards of a bank, or of a subset's split, with what the progress says of them. */

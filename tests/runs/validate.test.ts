@@ -335,6 +335,24 @@ describe('a run that something was done to', () => {
     );
   });
 
+  it('says what of an unfinished run is not there yet, and looks at the rest', async () => {
+    const errors = errorsIn(
+      await harmed('unfinished', async run => {
+        for (const file of ['index.bin', 'index.json']) await rm(join(run, 'banks/shapes', file));
+        await rm(join(run, 'textures2d'), { recursive: true });
+        await rewriteShard(join(run, VAL), files => changed(files, 'jpg', black));
+      }),
+    );
+    const kinds = new Set(errors.map(line => line.replace(/ @.*/, '')));
+    expect(kinds).toEqual(
+      new Set([
+        'error shards: a bank that is not finished',
+        'error shards: a subset that cannot be planned',
+        'error blank: a black picture',
+      ]),
+    );
+  });
+
   it('ends with exit code 1, and says what, of which file and sample', async () => {
     const run = join(scratch, 'two-harms');
     await cp(whole, run, { recursive: true });
