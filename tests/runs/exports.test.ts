@@ -69,25 +69,22 @@ describe('export', () => {
     expect(await contentOf(`${run}-barebones`)).toEqual(before);
   });
 
-  it.each(['imagefolder', 'coco'])(
-    'to %s goes on after kill -9 and ends with the same bytes',
-    async format => {
-      const args = (out: string) => ['export', run, '--format', format, '--out', join(scratch, out)];
-      expect(await shapemill(...args(format))).toMatchObject({ code: 0 });
-      const whole = await contentOf(join(scratch, format));
-      const random = rng(1, 'tests', `kill -9 of ${format}`);
-      const out = `killed-${format}`;
-      for (let i = 0; i < 3; i++) {
-        const moment = integer(random, 1, Object.keys(whole).length);
-        const { child, ended } = start(args(out));
-        await until(async () => (await filesIn(join(scratch, out))).length >= moment, ended);
-        child.kill('SIGKILL');
-        await ended;
-      }
-      expect(await shapemill(...args(out))).toMatchObject({ code: 0 });
-      expect(await contentOf(join(scratch, out))).toEqual(whole);
-    },
-  );
+  it.each(['imagefolder', 'coco'])('to %s goes on after kill -9 and ends with the same bytes', async format => {
+    const args = (out: string) => ['export', run, '--format', format, '--out', join(scratch, out)];
+    expect(await shapemill(...args(format))).toMatchObject({ code: 0 });
+    const whole = await contentOf(join(scratch, format));
+    const random = rng(1, 'tests', `kill -9 of ${format}`);
+    const out = `killed-${format}`;
+    for (let i = 0; i < 3; i++) {
+      const moment = integer(random, 1, Object.keys(whole).length);
+      const { child, ended } = start(args(out));
+      await until(async () => (await filesIn(join(scratch, out))).length >= moment, ended);
+      child.kill('SIGKILL');
+      await ended;
+    }
+    expect(await shapemill(...args(out))).toMatchObject({ code: 0 });
+    expect(await contentOf(join(scratch, out))).toEqual(whole);
+  });
 
   it('stops at Ctrl-C with exit code 130 and goes on later', async () => {
     const args = ['export', run, '--format', 'coco', '--out', join(scratch, 'stopped')];
