@@ -6,7 +6,7 @@ import { UsageError } from '../pipeline/usage-error.ts';
 import { CHECKS, type Validation, validate } from '../pipeline/validate/validate.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
-import { endInterrupted, interruptible } from './interruptible.ts';
+import { interruptible } from './interruptible.ts';
 
 const group = 'What to show';
 const VALIDATE_OPTIONS = {
@@ -34,7 +34,9 @@ export const validateCommand: CommandModule = {
       else print(path, validation, (performance.now() - began) / 1000);
       process.exitCode = validation.errors > 0 ? ExitCode.failed : ExitCode.done;
     } catch (error) {
-      endInterrupted(error, signal);
+      if (!signal.aborted) throw error;
+      console.error('\nshapemill: interrupted; validate changes nothing, and begins anew');
+      process.exit(ExitCode.interrupted);
     } finally {
       stopListening();
     }

@@ -103,7 +103,7 @@ const STYLE = `
   figure { margin: 0; min-width: 0 } figcaption { font-size: .9rem; margin: 0 0 .35rem } figcaption b { margin-right: .35rem }
   .sheets { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(32rem, 100%), 1fr)); gap: 1.75rem 1.5rem }
   .sheets > * { min-width: 0 } .sheets img { display: block; width: 100%; min-width: 30rem; height: auto; border-radius: .5rem }
-  .wide { overflow-x: auto } .wide table { white-space: nowrap }
+  .wide { overflow-x: auto } .wide table { white-space: nowrap } .wide td:last-child:not(.number) { white-space: normal; min-width: 10rem }
   .grid svg { display: block; width: 100%; height: auto } .grid text { fill: currentColor; font-size: 11px; opacity: .75 }
   .bar, .dot { fill: var(--bar) } .dot { fill-opacity: .7 } .axis { fill: none; stroke: var(--line) } .globe { fill: none; stroke: var(--line) }
   .grid:has(.plane) { grid-template-columns: repeat(auto-fill, minmax(min(14rem, 42%), 1fr)) } .plane .axis { stroke-width: .6 }
@@ -113,5 +113,6 @@ const STYLE = `
   tbody tr > * { border-top: 1px solid var(--line) } .number { text-align: right }
   .bars { list-style: none; margin: .5rem 0; padding: 0; font-size: .9rem; font-variant-numeric: tabular-nums }
   .bars li { display: grid; grid-template-columns: minmax(0, 11rem) minmax(4rem, 1fr) 7.5rem; gap: .75rem; align-items: center; margin: .2rem 0 }
+  .grid .bars li { grid-template-columns: minmax(0, 9rem) minmax(4rem, 1fr) 4.5rem }
   .bars i { height: .75rem; min-width: 2px; background: var(--bar); border-radius: .15rem } .bars b { font-weight: normal; opacity: .8 }
 `;
