@@ -14,12 +14,14 @@ export const EDGE_THRESHOLDS: EdgeThresholds = { weak: 80, strong: 160 };
  */
 export function edgeMap(luminance: GreyImage, inside: Mask, { weak, strong } = EDGE_THRESHOLDS): GreyImage {
   const { width, height } = inside;
-  const { outline: edges, squared, steep } = outlineAndGradients(luminance, inside, weak * weak);
-  const crests = new Uint8Array(width * height);
+  const scratch = scratchOf(width * height);
+  const { squared, crests, pixels, dx, dy } = scratch;
+  const edges = new Uint8Array(width * height);
+  const count = outlineAndGradients(luminance, inside, weak * weak, edges, scratch);
   const pending: number[] = [];
-  for (let n = 0; n < steep.count; n++) {
-    const i = steep.pixels[n]!;
-    if (!isCrest(squared, i, steep.dx[n]!, steep.dy[n]!, width)) continue;
+  for (let n = 0; n < count; n++) {
+    const i = pixels[n]!;
+    if (!isCrest(squared, i, dx[n]!, dy[n]!, width)) continue;
     crests[i] = CREST;
     if (squared[i]! < strong * strong) continue;
     crests[i] = EDGE;
@@ -41,17 +43,48 @@ export function edgeMap(luminance: GreyImage, inside: Mask, { weak, strong } = E
 const CREST = 1;
 const EDGE = 2;
 
+/** Where one edge map after the other is worked out: half a megabyte that need not be new each time. */
+interface Scratch {
+  /** Squared length of the gradient at each pixel; 0 where there is none. */
+  readonly squared: Int32Array;
+  readonly crests: Uint8Array;
+  /** Of the steep pixels in turn: which, and the gradient there. */
+  readonly pixels: Int32Array;
+  readonly dx: Int16Array;
+  readonly dy: Int16Array;
+}
+
+let spare: Scratch | undefined;
+
+/** Scratch for so many pixels at least, without gradients and crests. */
+function scratchOf(size: number): Scratch {
+  if (!spare || spare.squared.length < size) {
+    spare = {
+      squared: new Int32Array(size),
+      crests: new Uint8Array(size),
+      pixels: new Int32Array(size),
+      dx: new Int16Array(size),
+      dy: new Int16Array(size),
+    };
+  }
+  spare.squared.fill(0, 0, size);
+  spare.crests.fill(0, 0, size);
+  return spare;
+}
+
 /**
  * The outline: pixels of a mask beside one that is clear (or beside nothing), above, below, left or right. Sobel gradients,
- * rightwards and downwards: the squares of their lengths, 0 where one of the nine pixels is not inside, and those pixels in a list
- * where the square is `least` at least.
+ * rightwards and downwards, into the scratch: the squares of their lengths, 0 where one of the nine pixels is not inside, and in
+ * its list those pixels where the square is `least` at least.
+ * @returns how many are in the list.
  */
-function outlineAndGradients({ data }: GreyImage, { data: inside, width, height }: Mask, least: number) {
-  const outline = new Uint8Array(width * height);
-  const squared = new Int32Array(width * height);
-  const pixels = new Int32Array(width * height);
-  const dx = new Int16Array(width * height);
-  const dy = new Int16Array(width * height);
+function outlineAndGradients(
+  { data }: GreyImage,
+  { data: inside, width, height }: Mask,
+  least: number,
+  outline: Uint8Array,
+  { squared, pixels, dx, dy }: Scratch,
+): number {
   let count = 0;
   for (let column = 0, last = (height - 1) * width; column < width; column++, last++) {
     outline[column] = inside[column]!;
@@ -93,7 +126,7 @@ function outlineAndGradients({ data }: GreyImage, { data: inside, width, height 
       riseMiddle = riseRight;
     }
   }
-  return { outline, squared, steep: { count, pixels, dx, dy } };
+  return count;
 }
 
 const TAN_22 = Math.SQRT2 - 1;
