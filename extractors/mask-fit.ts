@@ -3,19 +3,26 @@ import { type PlacedMask, tightMask } from './placed-mask.ts';
 
 type Size = Pick<Box, 'width' | 'height'>;
 
+/** Sides of less say nothing about a picture's shape: one pixel more or less is a fifth of them, or all. */
+const SHORTEST = 8;
+
 /**
- * Whether a mask drawn for a picture of one size can lie over one of another: one is the other resized, its sides rounded up or
- * down.
+ * Whether a mask drawn for a picture of one size can lie over one of another: they are equal, or one is the other resized, its
+ * sides rounded up or down. Of another size, both have at least 8 pixels a side.
  */
 export function hasSameAspect(a: Size, b: Size): boolean {
-  return isResized(a, b) || isResized(b, a);
+  if (a.width === b.width && a.height === b.height) return true;
+  return Math.min(a.width, a.height, b.width, b.height) >= SHORTEST && (isResized(a, b) || isResized(b, a));
 }
 
-/** Whether a factor takes the sides of `large` to those of `small`, to less than one pixel. */
+/**
+ * Whether `small` has the shape of `large` but for the rounding of one side: where it is as wide (or high) as it is, its height
+ * (or width) is right to a pixel. Rounding both sides the same way makes no larger difference.
+ */
 function isResized(small: Size, large: Size): boolean {
-  const least = Math.max((small.width - 1) / large.width, (small.height - 1) / large.height);
-  const most = Math.min((small.width + 1) / large.width, (small.height + 1) / large.height);
-  return least < most;
+  const height = (small.width * large.height) / large.width;
+  const width = (small.height * large.width) / large.height;
+  return Math.abs(small.height - height) <= 1 || Math.abs(small.width - width) <= 1;
 }
 
 /**

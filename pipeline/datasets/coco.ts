@@ -1,19 +1,24 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, dirname, join, posix, resolve } from 'node:path';
+import type { Box } from '../../extractors/image.ts';
+import { hasSameAspect } from '../../extractors/mask-fit.ts';
 import {
   expandCounts,
   InvalidRunLengths,
   placedRunLengths,
   polygonRunLengths,
   type RunLengths,
+  runLengthBox,
 } from '../../extractors/run-lengths.ts';
 import { InputFault } from '../faults.ts';
-import { UsageError } from '../usage-error.ts';
+import { openPhoto, photoAsStored } from '../photo.ts';
 import { annotatedPictures, type MaskAnnotation } from './coco-annotations.ts';
 import { datasetReader, type SegmentedObject } from './dataset.ts';
 import { type DatasetForm, findDataset, firstFile, isFile, isFolder, linkTarget } from './layout.ts';
 
-interface Entry {
+type Entry = AnnotatedEntry | { readonly fault: string };
+
+interface AnnotatedEntry {
   /** Of the picture, as its record says; not checked yet, like what the annotations hold. */
   readonly width: unknown;
   readonly height: unknown;
@@ -40,24 +45,23 @@ export const coco = datasetReader<Entry>({
     return {
       pack: basename(root),
       root,
-      async *images() {
+      async *images(listing) {
         for (const annotationFile of files) {
           const part = PARTS.exec(basename(annotationFile))?.[1] ?? null;
           const find = await pictureFinder(root, part);
-          for await (const picture of annotatedPictures(annotationFile)) {
+          for await (const picture of annotatedPictures(annotationFile, listing)) {
             const { fileName, licenceUrl, url, width, height, annotations } = picture;
-            const file = await find(fileName);
-            if (/^(\/|\.\.(\/|$))/.test(file)) {
-              throw new UsageError(`${annotationFile}: expected pictures in ${root}, got file_name "${fileName}"`);
-            }
+            const file = await find(fileName.replaceAll('\\', '/'));
+            const leadsOut = /^(\/|\.\.?(\/|$))/.test(file);
+            const fault = leadsOut ? `expected a picture in ${root}, got file_name "${fileName}"` : picture.fault;
             yield {
-              path: await linkTarget(join(root, file)),
+              path: leadsOut ? resolve(root, file) : await linkTarget(join(root, file)),
               file,
               part,
               licence: licenceUrl === null ? null : spdxLicence(licenceUrl),
               author: null,
               url,
-              entry: { width, height, annotations },
+              entry: fault === null ? { width, height, annotations } : { fault },
             };
           }
         }
@@ -65,17 +69,21 @@ export const coco = datasetReader<Entry>({
     };
   },
 
-  async read({ entry: { width, height, annotations } }) {
+  async read({ path, entry }) {
+    if ('fault' in entry) throw new InputFault(entry.fault);
+    const { width, height, annotations } = entry;
     if (!isSize(width) || !isSize(height) || width * height > MOST_PIXELS) {
       throw new InputFault(
         `expected the picture's width and height in pixels, got ${JSON.stringify(width)} × ${JSON.stringify(height)}`,
       );
     }
+    const room = maskRoom(path);
     const objects: SegmentedObject[] = [];
     for (const annotation of annotations) {
       const { id, category, name, supercategory } = annotation;
       if (name === null) throw faultOf(annotation, `the file has no category ${category}`);
       const runLengths = maskOf(annotation, width, height);
+      await room(annotation, runLengths);
       const placed = inAnnotation(annotation, () => placedRunLengths(runLengths));
       if (!placed) continue;
       objects.push({
@@ -150,8 +158,10 @@ function spdxLicence(url: string): string | null {
   return null;
 }
 
-/** Beyond, masks would take more memory than a worker has for a picture. */
+/** Of a picture, and of all of its masks together: beyond, they would take more memory than a worker has for a picture. */
 const MOST_PIXELS = 2 ** 28;
+/** From so many pixels on, the picture itself is looked at before a mask is made of the size that the file tells. */
+const LARGE = 2 ** 24;
 
 const isSize = (value: unknown): value is number => Number.isInteger(value) && (value as number) > 0;
 
@@ -169,6 +179,34 @@ function maskOf(annotation: MaskAnnotation, width: number, height: number): RunL
     }
   }
   throw faultOf(annotation, 'expected polygons of finite numbers, or run lengths as {size: [height, width], counts}');
+}
+
+type Size = Pick<Box, 'width' | 'height'>;
+
+/**
+ * Sees to it that no mask is made that its picture has no place for, whatever the file tells of sizes.
+ * @returns a function that throws an {@link InputFault} for a mask that is too large, or with which they are too many.
+ */
+function maskRoom(path: string): (annotation: MaskAnnotation, runLengths: RunLengths) => Promise<void> {
+  let views: readonly Size[] | undefined;
+  let whole = 0;
+  let pixels = 0;
+  return async (annotation, runLengths) => {
+    const { width, height } = runLengths;
+    whole += width * height;
+    if (whole <= LARGE) return;
+    if (width * height > LARGE) {
+      const photo = views ? undefined : await openPhoto(path);
+      views ??= [photo!, photoAsStored(photo!)];
+      if (!views.some(view => hasSameAspect(runLengths, view))) {
+        const [view] = views as [Size];
+        throw new InputFault(`mask of ${width}×${height} does not fit its picture of ${view.width}×${view.height}`);
+      }
+    }
+    const box = inAnnotation(annotation, () => runLengthBox(runLengths));
+    pixels += box.width * box.height;
+    if (pixels > MOST_PIXELS) throw faultOf(annotation, `its masks together exceed ${MOST_PIXELS} pixels`);
+  };
 }
 
 function arePolygons(segmentation: unknown): segmentation is number[][] {

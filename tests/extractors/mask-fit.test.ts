@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hasSameAspect, maskAtSize } from '../../extractors/mask-fit.ts';
 import { tightMask } from '../../extractors/placed-mask.ts';
+import { integer } from '../../sampling/distributions.ts';
+import { rng } from '../../sampling/rng.ts';
 import { drawn, rowsOf } from './drawn-masks.ts';
 
 describe('a mask of another size fits its picture', () => {
@@ -17,6 +19,10 @@ describe('a mask of another size fits its picture', () => {
     ['1024×683', '500×333'],
     ['500×334', '1024×683'],
     ['33×21', '500×318'],
+    ['500×375', '500×376'],
+    ['1×1', '1×1'],
+    ['5×3', '5×3'],
+    ['8×10', '80×104'],
   ])('%s over %s', (mask, picture) => {
     expect(hasSameAspect(size(mask), size(picture))).toBe(true);
   });
@@ -26,9 +32,27 @@ describe('a mask of another size fits its picture', () => {
     ['500×375', '375×500'],
     ['500×375', '500×377'],
     ['500×336', '1024×683'],
+    ['1×1', '120×90'],
+    ['2×1', '120×90'],
+    ['120×90', '4×3'],
+    ['8×8', '120×90'],
   ])('not %s over %s', (mask, picture) => {
     expect(hasSameAspect(size(mask), size(picture))).toBe(false);
   });
+});
+
+it('a mask fits whose sides are those of the picture by one factor, rounded down or up, or to the nearest', () => {
+  const random = rng(1, 'mask-fit', 'factors');
+  for (let i = 0; i < 2000; i++) {
+    const picture = { width: integer(random, 40, 2000), height: integer(random, 40, 2000) };
+    const factor = Math.max(8 / picture.width, 8 / picture.height) + random.next() * 0.9;
+    for (const round of [Math.floor, Math.ceil, Math.round]) {
+      const mask = { width: round(picture.width * factor), height: round(picture.height * factor) };
+      if (Math.min(mask.width, mask.height) < 8) continue;
+      expect(hasSameAspect(mask, picture), JSON.stringify([mask, picture])).toBe(true);
+      expect(hasSameAspect(picture, mask)).toBe(true);
+    }
+  }
 });
 
 describe('a mask brought to the size of its picture', () => {

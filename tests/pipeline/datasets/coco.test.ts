@@ -313,6 +313,114 @@ describe('licences', () => {
   });
 });
 
+describe('what a file says of its pictures', () => {
+  const putFile = (name: string, images: object[], masks: object[]) =>
+    put(at(name, 'instances.json'), JSON.stringify({ images, annotations: masks, categories: CATEGORIES }));
+  const reasons = async (name: string) =>
+    Promise.all(
+      (await listImages(coco, at(name))).map(async image => [
+        image.file,
+        await coco.read(image).then(
+          objects => objects.length,
+          (error: Error) => (error instanceof InputFault ? error.message : error),
+        ),
+      ]),
+    );
+
+  it('costs the pictures that share an id, and no others', async () => {
+    const square = [rectangle(0, 0, 2, 2)];
+    await putFile(
+      'same-id',
+      [picture(1, 'b.jpg'), picture(1, 'a.jpg'), picture(2, 'c.jpg'), picture(2, 'c.jpg')],
+      [annotation(1, square), annotation(1, square), annotation(2, square)],
+    );
+    const fault = 'the id "1" stands for several pictures: b.jpg, a.jpg';
+    expect(await reasons('same-id')).toEqual([
+      ['a.jpg', fault],
+      ['b.jpg', fault],
+      ['c.jpg', 1],
+    ]);
+  });
+
+  it('joins ids as numbers and as texts, of any length there', async () => {
+    const long = '90071992547409931';
+    const square = [rectangle(0, 0, 2, 2)];
+    await putFile(
+      'text-ids',
+      [picture(1, 'a.jpg'), { ...picture(2, 'b.jpg'), id: long }, { ...picture(2, 'c.jpg'), id: `${long}0` }],
+      [
+        { ...annotation(1, square), image_id: '1' },
+        { ...annotation(2, square), image_id: long },
+      ],
+    );
+    expect(await reasons('text-ids')).toEqual([
+      ['a.jpg', 1],
+      ['b.jpg', 1],
+    ]);
+  });
+
+  it('costs a picture that lies elsewhere', async () => {
+    const square = [rectangle(0, 0, 2, 2)];
+    await putFile(
+      'outside',
+      [picture(1, '../../a.jpg'), picture(2, '/etc/b.jpg'), picture(3, '..\\c.jpg')],
+      [annotation(1, square), annotation(2, square), annotation(3, square)],
+    );
+    const fault = (name: string) => `expected a picture in ${at('outside')}, got file_name "${name}"`;
+    expect(await reasons('outside')).toEqual([
+      ['../../a.jpg', fault('../../a.jpg')],
+      ['../c.jpg', fault('..\\c.jpg')],
+      ['/etc/b.jpg', fault('/etc/b.jpg')],
+    ]);
+  });
+
+  it('may have backslashes', async () => {
+    const name = await single('backslashes', [rectangle(0, 0, 1, 1)], {}, { file_name: 'images\\a.jpg' });
+    expect(await listImages(coco, name)).toMatchObject([{ file: 'images/a.jpg' }]);
+  });
+
+  it.each([
+    [0, 1],
+    ['0', 1],
+    [false, 1],
+    [null, 1],
+    [1, 0],
+    ['1', 0],
+    [true, 0],
+  ])('iscrowd %j', async (iscrowd, pictures) => {
+    const name = await single(`crowd-${JSON.stringify(iscrowd)}`, [rectangle(0, 0, 1, 1)], { iscrowd });
+    expect(await listImages(coco, name)).toHaveLength(pictures);
+  });
+});
+
+describe('a size that is beyond the picture', () => {
+  it.each<[string, unknown, object]>([
+    ['of the record', [rectangle(0, 0, 16_384, 16_384)], { width: 16_384, height: 16_384 }],
+    ['of run lengths', { size: [16_384, 16_384], counts: [0, 2 ** 28] }, {}],
+  ])('%s costs it before a mask is made', async (name, segmentation, size) => {
+    const root = await single(`beyond-${name}`, segmentation, {}, size);
+    await expect(objectsOf(root)).rejects.toThrow(
+      new InputFault('mask of 16384×16384 does not fit its picture of 6×5'),
+    );
+  });
+
+  it('costs it where masks together are beyond reason', async () => {
+    // Of the picture's shape, but much larger.
+    const [width, height] = [12_000, 10_000];
+    const full = { size: [height, width], counts: [0, width * height] };
+    const content = {
+      images: [picture(1, 'a.jpg', { width, height })],
+      annotations: [full, full, full].map((mask, id) => annotation(1, mask, { id })),
+      categories: CATEGORIES,
+    };
+    await put(at('together/a.jpg'), await jpeg(120, 100));
+    await put(at('together/instances.json'), JSON.stringify(content));
+    await expect(objectsOf(at('together'))).rejects.toThrow(
+      new InputFault('annotation 2: its masks together exceed 268435456 pixels'),
+    );
+  });
+});
+
 describe('a file of many buckets', () => {
   const PICTURES = 900;
   it('is joined, whatever the order, and leaves nothing behind', async () => {
@@ -370,13 +478,19 @@ describe('what is no COCO', () => {
       /cut\.json: expected the arrays images, annotations, categories, found images, annotations/,
     ],
     [
-      'with pictures outside',
-      JSON.stringify({
-        images: [picture(1, '../../a.jpg')],
-        annotations: [annotation(1, [[0, 0, 1, 1, 2, 0]])],
-        categories: [],
-      }),
-      /cut\.json: expected pictures in .*, got file_name "\.\.\/\.\.\/a\.jpg"/,
+      'with an id that is rounded',
+      '{"images": [{"id": 9007199254740993, "file_name": "a.jpg"}], "annotations": [], "categories": []}',
+      /cut\.json: id of a picture: expected a whole number up to 9007199254740991, .* write larger ids as texts$/,
+    ],
+    [
+      'with an annotation of a picture whose id is rounded',
+      '{"images": [], "annotations": [{"image_id": 1e16, "category_id": 1, "segmentation": [[0]]}], "categories": []}',
+      /cut\.json: image_id of an annotation: expected a whole number up to 9007199254740991/,
+    ],
+    [
+      'without ids',
+      '{"images": [{"file_name": "a.jpg"}], "annotations": [], "categories": []}',
+      /cut\.json: id of a picture: expected a number or a text, got nothing/,
     ],
   ])('is told of a file: %s', async (_, text, message) => {
     const file = await put(at('broken/cut.json'), text);
