@@ -336,6 +336,9 @@ const MIN_TEXTURES = 24;
 export async function configure(flags: GenerateValues): Promise<Configuration> {
   const { name, values, groups, namesConditions } = await readRecipe(flags.recipe ?? 'last');
   const given: GenerateValues = { ...values, ...flags };
+  if (given['semantic-shapes'] !== undefined && given.semantic === undefined) {
+    throw new UsageError('semantic-shapes: give --semantic name:DIR too, whose objects they are the outlines of');
+  }
   const shapes = given.shapes ?? 40;
   const textures = given.textures ?? Math.max(MIN_TEXTURES, Math.ceil(shapes / 10));
   const instances = (released: number, variations: number) =>

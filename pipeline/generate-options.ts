@@ -150,7 +150,7 @@ export const GENERATE_OPTIONS = {
   licences: list('SPDX licence ids', {
     group: from,
     inRecipe: true,
-    help: 'use only photographs, meshes and panoramas under these licences, such as CC0-1.0 CC-BY-4.0',
+    help: 'use only photographs, meshes, panoramas and segmentation data under these licences, such as CC0-1.0 CC-BY-4.0; what has none that is known is left out',
   }),
   'max-pixels': wholeNumber(1, 4_000_000_000, {
     group: from,

@@ -6,6 +6,7 @@ import { type Bank, bankShardName, finalizeBank, joinBanks, openBank } from './b
 import type { BankKind } from './bank-kinds.ts';
 import type { Configuration } from './configuration.ts';
 import { Drawing, type DrawingSettings } from './drawing.ts';
+import { fullDisk } from './full-disk.ts';
 import type { Subset } from './generate-options.ts';
 import { foreignBankFolders, Inputs } from './inputs.ts';
 import type { Progress } from './progress.ts';
@@ -35,6 +36,8 @@ export interface RunSettings {
 export interface StageOutcome {
   readonly stage: Stage;
   readonly asked: number;
+  /** Whether as many as came were asked for, at least one. */
+  readonly atMost: boolean;
   /** Samples in the run now, made by this process or before. */
   readonly samples: number;
   /** Samples this process made, and in what time. */
@@ -100,11 +103,7 @@ export async function generate(
   await folder.refuseUnwritable();
   const inputs = new Inputs(configuration, folder, folder.path, progress, signal);
   const names = await stagesOf(configuration);
-  for (const { stage, sources, drawn } of await shapeGivers(configuration)) {
-    if (stage && stage !== 'extract-shapes' && !drawn) {
-      progress.warn(`${stage} is left out: no condition of a 2D subset names ${sources.join(' or ')} shapes`);
-    }
-  }
+  await warnOfLeftOut(configuration, inputs, progress);
   const drawing = new Drawing(settings.drawing, folder, progress, signal);
   const wanted = names.filter(name => !settings.stages || settings.stages.includes(name)).map(name => STAGES[name]);
   const before = await folder.record();
@@ -127,16 +126,31 @@ export async function generate(
   }
 }
 
+/** Says which shapes are asked for and not made, since nothing would show them; what is named for them has to be there. */
+async function warnOfLeftOut(configuration: Configuration, inputs: Inputs, progress: Progress): Promise<void> {
+  for (const { stage, sources, drawn } of await shapeGivers(configuration)) {
+    if (!stage || stage === 'extract-shapes' || drawn) continue;
+    if (stage === 'outline-shapes') await inputs.check('semantic-images');
+    if (stage === 'project-shapes') await inputs.check('mesh-files');
+    progress.warn(`${stage} is left out: no condition of a 2D subset names ${sources.join(' or ')} shapes`);
+  }
+}
+
 /** The plan of a run, without writing anything into its folder. */
 export async function plan(
   configuration: Configuration,
   settings: RunSettings,
   progress: Progress,
+  signal?: AbortSignal,
 ): Promise<PlannedStage[]> {
   const folder = new RunFolder(settings.out);
-  const scratch = await mkdtemp(join(tmpdir(), 'shapemill-plan-'));
+  const scratch = await mkdtemp(join(tmpdir(), 'shapemill-plan-')).catch(error => {
+    throw fullDisk(error, tmpdir());
+  });
   try {
-    const inputs = new Inputs(configuration, settings.fresh ? new RunFolder(scratch) : folder, scratch, progress);
+    const lists = settings.fresh ? new RunFolder(scratch) : folder;
+    const inputs = new Inputs(configuration, lists, scratch, progress, signal);
+    await warnOfLeftOut(configuration, inputs, progress);
     const planned: PlannedStage[] = [];
     for (const name of await stagesOf(configuration)) {
       const stage = STAGES[name];
@@ -144,6 +158,8 @@ export async function plan(
       planned.push({ stage, estimate });
     }
     return planned;
+  } catch (error) {
+    throw fullDisk(error, tmpdir());
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -204,7 +220,8 @@ class Run {
     for (const kind of stage.reads) this.#banks[kind] ??= await this.#bankFor(kind, stage);
     const context = this.#context();
     const limit = stage.fills ? stage.asked!(this.#configuration) : null;
-    const expected = limit ?? (await stage.estimate(context)).samples;
+    const atMost = stage.atMost?.(this.#configuration) ?? false;
+    const expected = limit === null || atMost ? (await stage.estimate(context)).samples : limit;
     const { name, title, unit } = stage;
     this.#progress.begin({ name, title, unit, total: expected });
     const began = performance.now();
@@ -231,14 +248,19 @@ class Run {
     }
     this.outcomes.push({
       stage,
-      // Where all there is was asked for, a file that cannot be used is a fault and no shortage.
-      asked: stage.atMost?.(this.#configuration) ? samples : stage.fills ? (limit ?? samples) : expected,
+      asked: atMost ? Math.max(1, Math.min(samples, limit ?? samples)) : this.#asked(stage, samples, expected),
+      atMost,
       samples: Math.min(samples, limit ?? samples),
       made,
       seconds: (performance.now() - began) / 1000,
       bytes: sidecars.reduce((sum, sidecar) => sum + sidecar.bytes, 0),
       sidecars,
     });
+  }
+
+  /** Where all there is was asked for, a file that cannot be used is a fault and no shortage. */
+  #asked(stage: Stage, samples: number, expected: number): number {
+    return stage.asked?.(this.#configuration) ?? (stage.fills ? samples : expected);
   }
 
   #context(): Omit<PlanContext, 'written'> {

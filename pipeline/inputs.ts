@@ -1,9 +1,10 @@
-import { realpath, stat } from 'node:fs/promises';
+import { realpath, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Bank, openBank } from './bank.ts';
 import { BANK_KINDS, type BankKind } from './bank-kinds.ts';
 import { parseBankSource } from './bank-stage.ts';
 import type { Configuration } from './configuration.ts';
+import type { Listing } from './datasets/dataset.ts';
 import { resolveDatasets } from './datasets/datasets.ts';
 import { buildPhotoIndex, digestSources, PhotoIndex } from './photo-index.ts';
 import {
@@ -93,13 +94,22 @@ export class Inputs {
     const found = new Map<IndexName, Source[]>();
     for (const name of indexesOf(stages)) found.set(name, await this.#sources(name));
     // A list that lies there already may be of other photos: of a command that was refused or killed before its run began.
-    for (const [name, sources] of found) this.#indexes.set(name, this.#build(name, sources));
+    for (const [name, sources] of found) {
+      const index = this.#build(name, sources);
+      this.#indexes.set(name, index);
+      await index;
+    }
     return this.#digests(stages, async name => (await this.index(name)).facts.digest);
   }
 
   /** The digests of all inputs as they are now, whatever the lists say. */
   async digests(stages: readonly StageName[]): Promise<Record<string, string>> {
     return this.#digests(stages, async name => digestSources(await this.#sources(name)));
+  }
+
+  /** Looks whether what options name is there, for a list that is not needed. @throws UsageError */
+  async check(name: IndexName): Promise<void> {
+    await this.#sources(name);
   }
 
   async #digests(stages: readonly StageName[], digest: (name: IndexName) => Promise<string>) {
@@ -112,7 +122,7 @@ export class Inputs {
     return digests;
   }
 
-  async #sources(name: IndexName): Promise<Source[]> {
+  async #sources(name: IndexName, licences = this.#licences(name)): Promise<Source[]> {
     const { photos, meshes, environments, shapeBank, textureBank, materialBank } = this.#configuration;
     const { segmentation, semantic } = this.#configuration;
     const folder = (bank: string | null) => [parseBankSource(bank!).path];
@@ -127,13 +137,25 @@ export class Inputs {
       'semantic-images': () => semantic,
     };
     const kind = INDEXED_FILES[name];
-    const licences = ASSETS.has(name) ? this.#configuration.licences : null;
     const sources =
       'files' in kind
         ? await resolveSources(named[name](), licences, kind)
-        : await resolveDatasets(named[name](), licences);
+        : await resolveDatasets(named[name](), licences, this.#listing());
     const run = await realpath(this.#folder.path).catch(() => this.#folder.path);
     return sources.map(source => interruptible(without(source, run), this.#signal));
+  }
+
+  #licences(name: IndexName): readonly string[] | null {
+    return ASSETS.has(name) ? this.#configuration.licences : null;
+  }
+
+  #listing(): Listing {
+    let bytes = 0;
+    const onRead = (more: number) => {
+      bytes += more;
+      this.#progress.count('MB of annotations read', Math.round(bytes / 1e6));
+    };
+    return { onRead, ...(this.#signal && { signal: this.#signal }) };
   }
 
   async #openOrBuild(name: IndexName): Promise<PhotoIndex> {
@@ -141,20 +163,36 @@ export class Inputs {
   }
 
   async #build(name: IndexName, sources: readonly Source[]): Promise<PhotoIndex> {
-    const { seed, licences } = this.#configuration;
-    const index = await buildPhotoIndex(join(this.#scratch, name), sources, seed, files =>
-      this.#progress.count('files indexed', files),
-    );
-    if (index.facts.files === 0) {
-      const under =
-        ASSETS.has(name) && licences
-          ? ` under ${licences.join(' or ')} (only asset packs know licences; "shapemill assets list" shows them)`
-          : '';
-      throw new UsageError(`${name}: expected ${INDEXED_FILES[name].expects}, found none${under}`);
+    const { seed } = this.#configuration;
+    const folder = join(this.#scratch, name);
+    const counted = (files: number) => this.#progress.count('files indexed', files);
+    const index = await buildPhotoIndex(folder, sources, seed, counted, this.#signal);
+    if (index.facts.files > 0) return index;
+    await rm(folder, { recursive: true, force: true });
+    const licences = this.#licences(name);
+    const under = licences ? ` under ${licences.join(' or ')}: ${await this.#foundLicences(name)}` : '';
+    throw new UsageError(`${name}: expected ${INDEXED_FILES[name].expects}, found none${under}`);
+  }
+
+  /** What licences there are, for whoever asked for others. */
+  async #foundLicences(name: IndexName): Promise<string> {
+    const licences = new Set<string | null>();
+    let looked = 0;
+    for (const source of await this.#sources(name, null)) {
+      for await (const { licence } of source.files()) {
+        licences.add(licence);
+        if (++looked >= MOST_LOOKS) break;
+      }
     }
-    return index;
+    const known = [...licences].filter(licence => licence !== null).sort();
+    if (looked === 0) return 'there are no such files at all';
+    if (known.length > 0) return `what is there is under ${known.join(', ')}`;
+    return 'no licence is known of what is there (asset packs say theirs, and COCO files; folders and lists do not)';
   }
 }
+
+/** Files that are looked at to tell what licences there are. */
+const MOST_LOOKS = 10_000;
 
 /** A source that ends with the signal: millions of files take minutes to list. */
 function interruptible(source: Source, signal: AbortSignal | undefined): Source {

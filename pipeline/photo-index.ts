@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -6,7 +7,7 @@ import { z } from 'zod';
 import { hash128, hashId, hashUnit } from '../sampling/hash.ts';
 import { unlessMissing } from './faults.ts';
 import { makeFolder } from './make-folder.ts';
-import type { Source } from './photo-sources.ts';
+import type { Source, SourceFile } from './photo-sources.ts';
 import { isAlive } from './process-alive.ts';
 import { jsonFrom, writeDurably } from './shard-writer.ts';
 import type { Split } from './splits.ts';
@@ -104,7 +105,7 @@ export interface IndexedFile {
 
 const factsSchema = z.strictObject({
   files: z.int(),
-  /** Order-independent digest of the ids of all files named: tells whether another list is the same set. */
+  /** Order-independent digest of all files named ({@link markOf}): tells whether another list is the same set. */
   digest: z.string(),
   listBytes: z.int(),
   splits: z.strictObject({ train: z.int(), val: z.int(), test: z.int() }),
@@ -123,21 +124,29 @@ const BUCKETS = 256;
  * in each bucket the files that were named twice, also by different names, and spreads the rest by the first byte of their
  * seeded hash, a third sorts each bucket in memory. The folder gets its name when it is complete.
  * @param onProgress called now and then with the number of files seen.
+ * @param signal ends it; nothing of an index that is not finished stays.
  */
 export async function buildPhotoIndex(
   folder: string,
   sources: readonly Source[],
   seed: number,
   onProgress: (files: number) => void = () => {},
+  signal?: AbortSignal,
 ): Promise<PhotoIndex> {
   await removeAbandoned(folder);
   const partial = `${folder}.${hostname()}-${process.pid}.partial`;
   await rm(partial, { recursive: true, force: true });
   await makeFolder(partial);
-  const digest = await inBuckets(partial, 'path', buckets => spread(buckets, sources, onProgress));
-  await inBuckets(partial, 'order', buckets => eachOnce(partial, buckets, seed));
-  const facts = { ...(await collect(partial)), digest, sources: sources.map(({ pack }) => ({ pack })) };
-  await writeDurably(join(partial, 'index.json'), JSON.stringify(facts));
+  let facts: IndexFacts;
+  try {
+    const digest = await inBuckets(partial, 'path', buckets => spread(buckets, sources, onProgress));
+    await inBuckets(partial, 'order', buckets => eachOnce(partial, buckets, seed, signal));
+    facts = { ...(await collect(partial, signal)), digest, sources: sources.map(({ pack }) => ({ pack })) };
+    await writeDurably(join(partial, 'index.json'), JSON.stringify(facts));
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
   // Another process of this run may have been first, with the same list; anything else that lies there gives way.
   const other = await PhotoIndex.open(folder);
   const same = isDeepStrictEqual(other?.facts, facts);
@@ -217,13 +226,13 @@ async function spread(
 ): Promise<string> {
   const seen = new SeenFiles();
   for (const [number, source] of sources.entries()) {
-    for await (const { path, file, split, licence, author, url, group, detail } of source.files()) {
-      const id = hashId(`${source.pack}/${file}`);
-      const whole = group === undefined ? id : hashId(`${source.pack}/${group}`);
-      const line: Line = [id, split ?? splitOf(whole), number, file, path, licence, author, url];
+    for await (const found of source.files()) {
+      const { path, file, licence, author, url, detail } = found;
+      const id = idOf(source, file);
+      const line: Line = [id, splitIn(source, found), number, file, path, licence, author, url];
       if (detail !== undefined) line.push(detail);
       await buckets.append(hash128(path)[0] >>> 24, `${JSON.stringify(line)}\n`);
-      seen.add(id);
+      seen.add(markOf(source, found));
       if (seen.files % 10_000 === 0) onProgress(seen.files);
     }
   }
@@ -234,8 +243,9 @@ async function spread(
  * Passes on each file of the path buckets once. Of its names the one counts that tells its licence, then that of the source
  * named first, then the shortest: nothing of one photo may come under two ids, which may be in two splits.
  */
-async function eachOnce(folder: string, buckets: Buckets, seed: number): Promise<void> {
+async function eachOnce(folder: string, buckets: Buckets, seed: number, signal?: AbortSignal): Promise<void> {
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
+    signal?.throwIfAborted();
     const byPath = new Map<string, Line>();
     for (const text of await takeBucket(folder, 'path', bucket)) {
       const line = JSON.parse(text) as Line;
@@ -260,26 +270,48 @@ function compareNames([, , a, fileA, , licenceA]: Line, [, , b, fileB, , licence
 
 /**
  * Digest of what sources hold now, to be compared with an index's: whether a run's photos are still the same. Files are
- * known by their names; their content is not read.
+ * known by their names, those of datasets also by what is said of them ({@link markOf}); their content is not read.
  */
 export async function digestSources(sources: readonly Source[]): Promise<string> {
   const seen = new SeenFiles();
-  for (const { pack, files } of sources) {
-    for await (const { file } of files()) seen.add(hashId(`${pack}/${file}`));
+  for (const source of sources) {
+    for await (const file of source.files()) seen.add(markOf(source, file));
   }
   return seen.digest();
 }
 
-/** Counts files and sums up their ids in a way that no order changes. */
+const idOf = ({ pack }: Source, file: string) => hashId(`${pack}/${file}`);
+
+/** The split that a source declares for a file; else by the hash of its id, or its group's. */
+function splitIn(source: Source, { file, split, group }: SourceFile): Split {
+  return split ?? splitOf(idOf(source, group ?? file));
+}
+
+/**
+ * What a digest knows a file by, 16 hexadecimal digits: its id; with a `detail`, which labels are made from, that and the
+ * licence and split too. Paths within the source's folder count from there: a dataset may be moved.
+ */
+function markOf(source: Source, file: SourceFile): string {
+  const id = idOf(source, file.file);
+  if (file.detail === undefined) return id;
+  const { root } = source;
+  const detail = JSON.stringify(file.detail);
+  const placeless = root === undefined ? detail : detail.replaceAll(JSON.stringify(root).slice(1, -1), '');
+  const rest = JSON.stringify([file.licence, splitIn(source, file)]);
+  // Details may be long, and this hash is the fastest for long ones.
+  return createHash('sha256').update(`${id}${rest}${placeless}`).digest('hex').slice(0, 16);
+}
+
+/** Counts files and sums up their marks in a way that no order changes. */
 class SeenFiles {
   files = 0;
   #sum = 0;
   #xor = 0;
 
-  add(id: string): void {
+  add(mark: string): void {
     this.files++;
-    this.#sum = (this.#sum + Number.parseInt(id.slice(0, 8), 16)) >>> 0;
-    this.#xor = (this.#xor ^ Number.parseInt(id.slice(8), 16)) >>> 0;
+    this.#sum = (this.#sum + Number.parseInt(mark.slice(0, 8), 16)) >>> 0;
+    this.#xor = (this.#xor ^ Number.parseInt(mark.slice(8), 16)) >>> 0;
   }
 
   digest(): string {
@@ -295,12 +327,16 @@ export function splitOf(id: string): Split {
 }
 
 /** Sorts the buckets into the final list. */
-async function collect(folder: string): Promise<Pick<IndexFacts, 'files' | 'listBytes' | 'splits'>> {
+async function collect(
+  folder: string,
+  signal?: AbortSignal,
+): Promise<Pick<IndexFacts, 'files' | 'listBytes' | 'splits'>> {
   const list = await open(join(folder, 'list.jsonl'), 'w');
   const facts = { files: 0, listBytes: 0, splits: { train: 0, val: 0, test: 0 } };
   const offsets: number[] = [];
   try {
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      signal?.throwIfAborted();
       const lines = sortedLines(await takeBucket(folder, 'order', bucket));
       let chunk = '';
       let previous = '';

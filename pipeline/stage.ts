@@ -90,9 +90,9 @@ export interface Stage<Task = unknown> {
   readonly draws?: boolean;
   /** The bank it fills, if any. */
   readonly fills?: BankKind;
-  /** Bank stages: how many items are asked for; null: all that the inputs give. */
+  /** How many samples are asked for, where that is no matter of the estimate; null: all that the inputs give. */
   asked?(configuration: Configuration): number | null;
-  /** Whether fewer than asked are no shortage: at most so many are wanted. */
+  /** Whether fewer than asked are no shortage, but for none at all: at most so many are wanted. */
   atMost?(configuration: Configuration): boolean;
   /** Bank stages: how many shards there are when the inputs are used to the last. */
   shardCount?(context: Pick<PlanContext, 'configuration' | 'index' | 'banks'>): Promise<number>;

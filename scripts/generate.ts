@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
 import { CARD, writeCard } from '../pipeline/card/write-card.ts';
 import { type Configuration, configure } from '../pipeline/configuration.ts';
+import { fullDisk } from '../pipeline/full-disk.ts';
 import {
   freeBytes,
   generate,
@@ -19,7 +20,7 @@ import { shownPath } from '../pipeline/run-folder.ts';
 import type { StageName } from '../pipeline/stage-names.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
-import { endInterrupted, interruptible } from './interruptible.ts';
+import { endInterrupted, interruptible, unlessInterrupted } from './interruptible.ts';
 import { table } from './table.ts';
 
 export const generateCommand: CommandModule = {
@@ -55,13 +56,15 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
   try {
     const progress = makeProgress();
     const outcome = await generate(configuration, settings, progress, signal);
-    await writePreview(outcome.folder, (_, written) => progress.count('contact sheets drawn', written));
-    await writeCard(outcome.folder, signal, labels => progress.count('labels read for the dataset card', labels));
+    const onSheet = (_: unknown, written: number) => progress.count('contact sheets drawn', written);
+    await unlessInterrupted(writePreview(outcome.folder, onSheet), signal);
+    const onLabels = (labels: number) => progress.count('labels read for the dataset card', labels);
+    await unlessInterrupted(writeCard(outcome.folder, signal, onLabels), signal);
     printSummary(outcome, (performance.now() - began) / 1000);
     const short = outcome.stages.some(({ asked, samples }) => samples < asked);
     process.exitCode = short && !settings.range ? ExitCode.fewerThanAsked : ExitCode.done;
   } catch (error) {
-    endInterrupted(error, signal);
+    endInterrupted(fullDisk(error, shownPath(settings.out)), signal);
   } finally {
     stopListening();
   }
@@ -70,21 +73,22 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
 function printSummary({ folder, stages }: Outcome, seconds: number): void {
   const bytes = stages.reduce((sum, stage) => sum + stage.bytes, 0);
   console.log(`\n${shownPath(folder.path)}  ${bytesText(bytes)} in ${duration(seconds)}`);
-  const rows = stages.map(({ stage, asked, samples, made, seconds: took, bytes: size, sidecars }) => [
+  const rows = stages.map(({ stage, made, seconds: took, bytes: size, samples, ...outcome }) => [
     stage.title,
-    `${samples} of ${asked}`,
-    shards(sidecars.length),
+    yieldText({ samples, ...outcome }),
+    shards(outcome.sidecars.length),
     bytesText(size),
     made > 0 ? `${(made / took).toFixed(1)}/s` : samples > 0 ? 'made earlier' : '',
-    `${new Set(sidecars.flatMap(({ faults }) => faults.map(({ item }) => item))).size} faults`,
+    `${new Set(outcome.sidecars.flatMap(({ faults }) => faults.map(({ item }) => item))).size} faults`,
   ]);
   for (const line of table(rows)) console.log(`  ${line}`);
   printFaults({ folder, stages });
-  for (const { stage, asked, samples, sidecars } of stages) {
-    if (samples >= asked || !stage.fills) continue;
-    const looks = sidecars.reduce((sum, { counts }) => sum + (counts.looks ?? 0), 0);
+  for (const { stage, asked, atMost, samples, sidecars } of stages) {
+    const looks = looksOf(sidecars);
+    if (samples >= asked || (!stage.fills && looks === 0)) continue;
     const remedy = REMEDIES[stage.name] ?? 'the folder holds no more';
-    console.log(`  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. ${remedy}`);
+    if (atMost) console.log(`  no ${stage.title}: ${counted(looks, 'picture')} gave none. ${remedy}`);
+    else console.log(`  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. ${remedy}`);
   }
   for (const { sidecars } of stages) printLeftOut(sidecars);
   console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
@@ -98,7 +102,26 @@ const REMEDIES: Partial<Record<StageName, string>> = {
   'make-materials': 'More photos help (--photos)',
   'outline-shapes': 'More pictures help (--semantic)',
   'project-shapes': 'Other meshes help (--meshes)',
+  silhouettes: 'More pictures help (--segmentation)',
 };
+
+/** "12 of 20"; where at most so many were wanted, or pictures are counted, what they came from. */
+function yieldText({
+  asked,
+  atMost,
+  samples,
+  sidecars,
+}: Pick<StageOutcome, 'asked' | 'atMost' | 'samples' | 'sidecars'>) {
+  const pictures = sum(sidecars, 'pictures');
+  if (atMost) return `${samples} from ${counted(looksOf(sidecars), 'picture')}`;
+  return `${samples} of ${asked}${pictures > 0 ? `, from ${counted(pictures, 'picture')}` : ''}`;
+}
+
+/** How many inputs were looked at, as far as a stage counts them. */
+const looksOf = (sidecars: StageOutcome['sidecars']) => sum(sidecars, 'looks') + sum(sidecars, 'pictures');
+
+const sum = (sidecars: StageOutcome['sidecars'], name: string) =>
+  sidecars.reduce((total, { counts }) => total + (counts[name] ?? 0), 0);
 
 /** Counts of pictures of segmentation data that gave nothing, and the words for it. */
 const LEFT_OUT = {
@@ -111,14 +134,15 @@ function printLeftOut(sidecars: StageOutcome['sidecars']): void {
   const reasons: string[] = [];
   let pictures = 0;
   for (const [name, words] of Object.entries(LEFT_OUT)) {
-    const count = sidecars.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);
+    const count = sum(sidecars, name);
     if (count > 0) reasons.push(`${count} ${words}`);
     pictures += count;
   }
   if (pictures > 0) console.log(`  pictures that gave no silhouette: ${pictures} (${reasons.join(', ')})`);
 }
 
-const shards = (count: number) => (count === 1 ? '1 shard' : `${count} shards`);
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+const shards = (count: number) => counted(count, 'shard');
 
 const SHOWN_FAULTS = 5;
 
@@ -133,7 +157,10 @@ function printFaults({ stages }: Outcome): void {
 }
 
 async function printPlan(configuration: Configuration, settings: RunSettings): Promise<void> {
-  const stages = await plan(configuration, settings, makeProgress());
+  const { signal, stopListening } = interruptible();
+  const stages = await plan(configuration, settings, makeProgress(), signal)
+    .catch(error => endInterrupted(error, signal))
+    .finally(stopListening);
   const workers = settings.workers ?? availableParallelism();
   const bytes = (stage: PlannedStage) => stage.estimate.samples * stage.estimate.bytesPerSample;
   const seconds = (stage: PlannedStage) => (stage.estimate.samples * stage.estimate.secondsPerSample) / workers;

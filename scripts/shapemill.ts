@@ -1,6 +1,7 @@
 import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { DamagedFile } from '../pipeline/faults.ts';
+import { FullDisk } from '../pipeline/full-disk.ts';
 import { UsageError } from '../pipeline/usage-error.ts';
 import { VERSION } from '../pipeline/version.ts';
 import { assetsCommand } from './assets.ts';
@@ -67,7 +68,7 @@ main().catch(error => {
 
 /** What went wrong, in one line where the cause is known; with the stack where it is a fault of the program. */
 function describe(error: unknown): string {
-  if (error instanceof DamagedFile) return error.message;
+  if (error instanceof DamagedFile || error instanceof FullDisk) return error.message;
   const { code, path, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC') return 'the disk is full. Make room and run the same command again: it continues';
   if (code === 'EDQUOT') return 'the disk quota is used up. Make room and run the same command again: it continues';

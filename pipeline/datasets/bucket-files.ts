@@ -1,6 +1,7 @@
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fullDisk } from '../full-disk.ts';
 
 /** What is gathered before it is written, characters. */
 const PIECE = 65_536;
@@ -8,7 +9,7 @@ const PIECE = 65_536;
 /**
  * Lines of text on disk in so many buckets, each to be read back whole, for what does not fit into memory at once. The files
  * lie where the system keeps temporary ones (TMPDIR names another place) and have no name from the start: however
- * the process ends, nothing of them stays.
+ * the process ends, nothing of them stays. @throws FullDisk when there is no room.
  */
 export class BucketFiles {
   readonly count: number;
@@ -22,10 +23,10 @@ export class BucketFiles {
   }
 
   static async open(count: number): Promise<BucketFiles> {
-    const folder = await mkdtemp(join(tmpdir(), 'shapemill-buckets-'));
+    const folder = await mkdtemp(join(tmpdir(), 'shapemill-buckets-')).catch(full);
     try {
       const names = Array.from({ length: count }, (_, bucket) => join(folder, `${bucket}`));
-      return new BucketFiles(await Promise.all(names.map(name => open(name, 'wx+'))));
+      return new BucketFiles(await Promise.all(names.map(name => open(name, 'wx+').catch(full))));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -54,6 +55,10 @@ export class BucketFiles {
   async #flush(bucket: number): Promise<void> {
     const text = this.#pending[bucket]!;
     this.#pending[bucket] = '';
-    if (text !== '') await this.#files[bucket]!.appendFile(text);
+    if (text !== '') await this.#files[bucket]!.appendFile(text).catch(full);
   }
+}
+
+function full(error: unknown): never {
+  throw fullDisk(error, tmpdir());
 }

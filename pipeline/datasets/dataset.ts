@@ -65,6 +65,14 @@ export interface DecodedPicture {
   readonly picture: RgbImage;
 }
 
+/** What goes on while pictures are listed; an annotation file may be read for a minute before the first is known. */
+export interface Listing {
+  /** Ends it, with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Called with the bytes, about, of each piece of an annotation file that was read. */
+  readonly onRead?: (bytes: number) => void;
+}
+
 /** A dataset in a folder, known to have the layout that its reader expects. */
 export interface OpenedDataset<Entry = unknown> {
   /** Name of the source in labels: the folder's, or the npm package's. */
@@ -72,7 +80,7 @@ export interface OpenedDataset<Entry = unknown> {
   /** The folder that `file`s count from. */
   readonly root: string;
   /** Streams the pictures that have masks, in any order; memory does not grow with their number. */
-  images(): AsyncIterable<DatasetImage<Entry>>;
+  images(listing?: Listing): AsyncIterable<DatasetImage<Entry>>;
 }
 
 /** A reader of one dataset's layout. All are of this form, one file each. */

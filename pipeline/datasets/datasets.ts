@@ -6,7 +6,7 @@ import { didYouMean, UsageError } from '../usage-error.ts';
 import { coco } from './coco.ts';
 import { cub } from './cub.ts';
 import { CUT_OUT_FILES, type CutOutEntry, cutouts } from './cutouts.ts';
-import { DATASET_NAMES, type DatasetName, type DatasetReader, type SegmentedObject } from './dataset.ts';
+import { DATASET_NAMES, type DatasetName, type DatasetReader, type Listing, type SegmentedObject } from './dataset.ts';
 import { dis5k } from './dis5k.ts';
 import { imagenetS } from './imagenet-s.ts';
 import { plain } from './plain.ts';
@@ -40,18 +40,23 @@ export interface DatasetDetail {
  * Turns what `--segmentation` and `--semantic` name into sources: `name:DIR`, `sprites` alone, or the id of an asset pack of
  * cut-outs.
  * @param licences keep only pictures under these SPDX licences; null keeps all.
+ * @param listing of their files.
  * @throws UsageError for a name that is none, and for a folder without the dataset's layout.
  */
-export async function resolveDatasets(names: readonly string[], licences: readonly string[] | null): Promise<Source[]> {
-  const sources = await Promise.all(names.map(openSource));
+export async function resolveDatasets(
+  names: readonly string[],
+  licences: readonly string[] | null,
+  listing: Listing = {},
+): Promise<Source[]> {
+  const sources = await Promise.all(names.map(name => openSource(name, listing)));
   refuseNamesakes(sources);
   return licences ? sources.map(source => onlyLicences(source, licences)) : sources;
 }
 
-async function openSource(value: string): Promise<Source> {
+async function openSource(value: string, listing: Listing): Promise<Source> {
   const packs = (await listPacks()).filter(({ pack }) => pack.kind === CUT_OUT_FILES.packs);
   const pack = packs.find(summary => summary.pack.id === value);
-  return pack ? cutOutPack(pack) : openDataset(value, packs);
+  return pack ? cutOutPack(pack) : openDataset(value, packs, listing);
 }
 
 /** The cut-outs of a pack: their licences and splits are known. */
@@ -66,7 +71,7 @@ function cutOutPack(summary: PackSummary): Source {
   };
 }
 
-async function openDataset(value: string, packs: readonly PackSummary[]): Promise<Source> {
+async function openDataset(value: string, packs: readonly PackSummary[], listing: Listing): Promise<Source> {
   const colon = value.indexOf(':');
   const word = colon < 0 ? value : value.slice(0, colon);
   const name = DATASET_NAMES.find(known => known === word);
@@ -82,7 +87,7 @@ async function openDataset(value: string, packs: readonly PackSummary[]): Promis
     pack,
     root,
     async *files(): AsyncGenerator<SourceFile> {
-      for await (const { group, part, entry, ...file } of images()) {
+      for await (const { group, part, entry, ...file } of images(listing)) {
         const detail: DatasetDetail = { dataset: name, part, entry };
         yield { ...file, split: file.split ?? null, ...(group !== undefined && { group }), detail };
       }

@@ -10,6 +10,9 @@ export interface JsonElement {
   readonly text: string;
 }
 
+/** What is read of a file at once. */
+export const PIECE_BYTES = 1 << 20;
+
 /**
  * Streams the elements of arrays that are members of a JSON file's outermost object, in lists of those that end in one
  * piece of the file: what is held is a piece and the longest element. Only brackets and strings are looked at to find an
@@ -24,7 +27,7 @@ export async function* jsonArrays(
   path: string,
   keys: readonly string[],
   required: readonly string[],
-  pieceBytes = 1 << 20,
+  pieceBytes = PIECE_BYTES,
 ): AsyncGenerator<JsonElement[]> {
   const scanner = new Scanner(path, new Set(keys));
   for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes })) yield scanner.push(bytes);

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import sharp, { type Metadata } from 'sharp';
 import { type ChosenObject, chooseObjects } from '../../extractors/chosen-objects.ts';
 import { edgeMap } from '../../extractors/edge-map.ts';
 import type { Box, GreyImage, Mask, RgbImage } from '../../extractors/image.ts';
@@ -32,6 +34,12 @@ const SUBSET = 'silhouettes';
 /** Pictures of the list that are read at a time. */
 const BLOCK = 1024;
 
+/** Pictures that are weighed for the estimate of a sample's bytes. */
+const WEIGHED = 16;
+/** Measured: the silhouette, its edges, the grey picture and the label; JPEG of quality 95 without chroma subsampling. */
+const BYTES_BESIDE = 12_000;
+const JPEG_BYTES_A_PIXEL = 0.3;
+
 /** One picture, and its number in the list. */
 export interface SilhouetteTask {
   readonly number: number;
@@ -44,16 +52,20 @@ export const silhouettes: Stage<SilhouetteTask> = {
   title: 'silhouettes',
   unit: 'images',
   reads: [],
+  asked: ({ silhouettesImages }) => silhouettesImages,
   // A picture may hold no object that is large enough, or many that are all shown.
-  atMost: () => true,
+  atMost: ({ silhouettesImages }) => silhouettesImages === null,
 
   async estimate({ configuration: { silhouettesImages, shardSamples }, index }) {
-    const { files, splits } = (await index('segmentation-images')).facts;
+    const list = await index('segmentation-images');
+    const { files, splits } = list.facts;
     const samples = Math.min(silhouettesImages ?? files, files);
     const shardsOf = (split: Split) => Math.ceil((splits[split] * samples) / files / shardSamples);
     const shards = SPLITS.reduce((sum, split) => sum + shardsOf(split), 0);
-    // Of COCO's photographs, which are kept as they are; cut-outs take a fifth of the bytes.
-    return { samples, shards, bytesPerSample: 180_000, secondsPerSample: 0.015 };
+    const bytesPerSample = await bytesOfSample(await list.block(0, WEIGHED));
+    const warning =
+      silhouettesImages !== null && silhouettesImages > files ? `there are only ${files} pictures` : undefined;
+    return { samples, shards, bytesPerSample, secondsPerSample: 0.015, ...(warning && { warning }) };
   },
 
   /** Deals the list out, as it is read, to one open shard a split; a shard is planned when it is full. */
@@ -94,6 +106,24 @@ export const silhouettes: Stage<SilhouetteTask> = {
   },
 };
 
+/** Average bytes of a sample, by the files of some pictures: JPEG is kept as it is, the others become JPEG. */
+async function bytesOfSample(files: readonly IndexedFile[]): Promise<number> {
+  const sizes = await Promise.all(
+    files.map(async ({ path }) => {
+      // What cannot be read is a fault when its turn comes.
+      const {
+        format,
+        width = 0,
+        height = 0,
+      } = await sharp(path)
+        .metadata()
+        .catch(() => ({}) as Partial<Metadata>);
+      return format === 'jpeg' ? (await stat(path)).size : JPEG_BYTES_A_PIXEL * width * height;
+    }),
+  );
+  return BYTES_BESIDE + Math.round(sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, sizes.length));
+}
+
 /** An object that is shown, and its silhouette. */
 interface Cut {
   readonly object: ChosenObject<SegmentedObject>;
@@ -113,7 +143,7 @@ async function samplesOf(
   const { reader, part, objects } = await readObjects(file);
   if (objects.length === 0) {
     counts['picture-without-object'] = 1;
-    return [];
+    throw new InputFault('there is no object in it');
   }
   const annotated = await openAnnotated(file.path, objects, maxPixels);
   const chosen = chooseObjects(annotated.objects, { ...recipe, masks: reader.masks });
@@ -122,7 +152,8 @@ async function samplesOf(
   if (cuts.length === 0) counts[large.length === 0 ? 'picture-too-small' : 'picture-too-thin'] = 1;
   if (large.length < chosen.length) counts['object-too-small'] = chosen.length - large.length;
   if (cuts.length < large.length) counts['object-too-thin'] = large.length - cuts.length;
-  if (cuts.length === 0) return [];
+  if (large.length === 0) throw new InputFault(`no object of at least ${recipe.minArea} pixels`);
+  if (cuts.length === 0) throw new InputFault('no object is half a pixel thick in its silhouette');
 
   const { photo } = annotated;
   const picture = annotated.picture ?? (await decodePicture(photo, recipe, cuts));
