@@ -5,7 +5,7 @@ import { type PlacedMask, tightMask } from '../../extractors/placed-mask.ts';
 import { asInputFault, InputFault } from '../faults.ts';
 import { decodeFault, MAX_PIXELS, openPhoto } from '../photo.ts';
 import type { DecodedPicture } from './dataset.ts';
-import { maskWhere, readLevels } from './mask-file.ts';
+import { maskWhere, readSetPixels } from './mask-file.ts';
 import { decodePng, hasRightSums, isPng, type Png } from './png.ts';
 
 /** The one mask of a file, cut to its box, and the size of the whole. */
@@ -17,15 +17,12 @@ export interface BinaryMask extends PlacedMask {
 }
 
 /**
- * A mask file of two levels, with soft edges perhaps: set where the level is at least 128 of 255. Where none is above 1, the
- * file holds 0 and 1 as numbers, and 1 is set.
+ * A mask file of one object, with soft edges perhaps, by the rule of {@link readSetPixels}.
  * @returns undefined when nothing is set.
- * @throws InputFault when the file is broken or missing.
+ * @throws InputFault when the file is broken or missing, or its levels are none of a mask.
  */
 export async function readBinaryMask(path: string): Promise<BinaryMask | undefined> {
-  const levels = await readLevels(path);
-  const asNumbers = levels.data.every(level => level <= 1);
-  return placed(maskWhere(levels, level => level >= (asNumbers ? 1 : 128)));
+  return placed(await readSetPixels(path));
 }
 
 /** The object of a cut-out picture. */

@@ -53,11 +53,61 @@ export async function readLevels(path: string): Promise<GreyImage> {
   return { width, height, data: levels };
 }
 
-function laidOverBlack(data: ArrayLike<number>, channels: number, at: number, full: number): number {
+/**
+ * A mask file of one object as a mask. Grey and colours (the brightest channel, laid over black by alpha) are set from half of
+ * the full level up; where none is above 1 as stored, at whatever depth, the file holds 0 and 1 as numbers, and 1 is set. Of a
+ * palette the colours that occur count likewise; where all are dark and one of them is not black, that one is set.
+ * @throws InputFault when the file is broken, missing or too large, or has levels above 0 and none that is set: then another
+ *   rule made it, and it only looks empty.
+ */
+export async function readSetPixels(path: string): Promise<Mask> {
+  const png = await readMaskFile(path);
+  return png.palette ? setByColour(png, png.palette) : setByLevel(png);
+}
+
+function setByLevel(png: Png): Mask {
+  const { width, height, depth } = png;
+  const image = { width, height, data: png.channels === 1 ? png.data : storedLevels(png) };
+  const half = 2 ** (depth - 1);
+  if (image.data.some(level => level >= half)) return maskWhere(image, level => level >= half);
+  let highest = 0;
+  for (const level of image.data) highest = Math.max(highest, level);
+  if (highest > 1) throw new InputFault(`mask: levels up to ${highest}: expected 0 and ${2 ** depth - 1}, or 0 and 1`);
+  return maskWhere(image, level => level === 1);
+}
+
+/** One level a pixel at the file's own depth. */
+function storedLevels({ width, height, channels, depth, data }: Png): Uint8Array | Uint16Array {
+  const full = 2 ** depth - 1;
+  const levels = depth > 8 ? new Uint16Array(width * height) : new Uint8Array(width * height);
+  for (let i = 0, at = 0; i < levels.length; i++, at += channels) {
+    levels[i] = laidOverBlack(data, channels, at, full, full);
+  }
+  return levels;
+}
+
+function setByColour({ width, height, data }: Png, palette: Uint8Array): Mask {
+  const occurs = new Uint8Array(256);
+  for (let i = 0; i < data.length; i++) occurs[data[i]!] = 1;
+  const levels = Uint8Array.from(occurs, (is, index) => (is ? laidOverBlack(palette, 4, 4 * index, 255) : 0));
+  const colours = new Set<number>();
+  for (const [i, level] of levels.entries()) {
+    if (level > 0) colours.add((palette[4 * i]! << 16) | (palette[4 * i + 1]! << 8) | palette[4 * i + 2]!);
+  }
+  const least = colours.size === 1 ? 1 : 128;
+  if (colours.size > 1 && levels.every(level => level < least)) {
+    const highest = Math.max(...levels);
+    throw new InputFault(`mask: levels up to ${highest} in ${colours.size} colours: expected up to 255, or one colour`);
+  }
+  return maskWhere({ width, height, data: data as Uint8Array }, index => levels[index]! >= least);
+}
+
+/** A pixel's level of `top`, from samples of `full`. */
+function laidOverBlack(data: ArrayLike<number>, channels: number, at: number, full: number, top = 255): number {
   let level = data[at] ?? 0;
   if (channels > 2) level = Math.max(level, data[at + 1] ?? 0, data[at + 2] ?? 0);
   const alpha = channels % 2 === 0 ? (data[at + channels - 1] ?? 0) / full : 1;
-  return Math.round((255 * level * alpha) / full);
+  return Math.round((top * level * alpha) / full);
 }
 
 /**

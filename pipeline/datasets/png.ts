@@ -70,10 +70,19 @@ export function decodePng(bytes: Buffer, maxPixels: number): Png {
     offset += pass.rows * (1 + pass.rowBytes);
     return { ...pass, samples: unpack(lines, pass.columns * channels, pass.rows, depth) };
   });
-  if (!header.interlaced) return { width, height, channels, depth, palette, data: decoded[0]!.samples };
+  const data = header.interlaced ? interleaved(decoded, header) : decoded[0]!.samples;
+  if (palette) refuseBeyond(palette, depth, data);
+  return { width, height, channels, depth, palette, data };
+}
 
+/** A pass of an interlaced PNG: where its pixels lie, and their samples. */
+interface Pass extends Record<'left' | 'top' | 'across' | 'down' | 'columns' | 'rows', number> {
+  readonly samples: Png['data'];
+}
+
+function interleaved(passes: readonly Pass[], { width, height, channels, depth }: Header): Png['data'] {
   const data = depth === 16 ? new Uint16Array(width * height * channels) : new Uint8Array(width * height * channels);
-  for (const { left, top, across, down, columns, rows, samples } of decoded) {
+  for (const { left, top, across, down, columns, rows, samples } of passes) {
     let from = 0;
     for (let row = 0; row < rows; row++) {
       let to = ((top + row * down) * width + left) * channels;
@@ -82,7 +91,15 @@ export function decodePng(bytes: Buffer, maxPixels: number): Png {
       }
     }
   }
-  return { width, height, channels, depth, palette, data };
+  return data;
+}
+
+/** @throws InputFault for an index that has no colour. */
+function refuseBeyond(palette: Uint8Array, depth: number, data: Png['data']): void {
+  const colours = palette.length / 4;
+  if (colours >= 2 ** depth) return;
+  const index = data.find(sample => sample >= colours);
+  if (index !== undefined) throw new InputFault(`PNG is broken: index ${index} in a palette of ${colours} colours`);
 }
 
 /** Whether the sum of every chunk is right, as libraries that draw pictures demand: of a whole PNG. */

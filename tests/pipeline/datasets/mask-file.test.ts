@@ -2,7 +2,13 @@ import { join } from 'node:path';
 import { decode } from 'fast-png';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { maskWhere, readColours, readIndices, readLevels } from '../../../pipeline/datasets/mask-file.ts';
+import {
+  maskWhere,
+  readColours,
+  readIndices,
+  readLevels,
+  readSetPixels,
+} from '../../../pipeline/datasets/mask-file.ts';
 import { decodePng } from '../../../pipeline/datasets/png.ts';
 import { InputFault } from '../../../pipeline/faults.ts';
 import { rng } from '../../../sampling/rng.ts';
@@ -137,6 +143,71 @@ describe('levels', () => {
   });
 });
 
+describe('the pixels of one object', () => {
+  const set = async (content: PngContent) =>
+    [...(await readSetPixels(await write(png(content)))).data].map(level => (level === 255 ? '#' : '.')).join('');
+  const row = (samples: readonly number[], more: Partial<PngContent> = {}): PngContent => ({
+    width: samples.length / ({ 2: 3, 4: 2, 6: 4 }[more.colourType as 2 | 4 | 6] ?? 1),
+    height: 1,
+    samples,
+    ...more,
+  });
+
+  it.each<[string, PngContent, string]>([
+    ['half of the full level', row([0, 127, 128, 255]), '..##'],
+    ['… of 2 bits', row([0, 1, 2, 3], { depth: 2 }), '..##'],
+    ['… of 4 bits', row([0, 7, 8, 15], { depth: 4 }), '..##'],
+    ['… of 16 bits', row([0, 32_767, 32_768, 65_535], { depth: 16 }), '..##'],
+    ['… of the brightest channel', row([0, 0, 0, 0, 0, 128, 127, 127, 127], { colourType: 2 }), '.#.'],
+    ['… over black', row([255, 255, 255, 127, 255, 255, 255, 128], { colourType: 6 }), '.#'],
+    ['1 of 1 bit', row([0, 1], { depth: 1 }), '.#'],
+    ['1 of 2 bits', row([0, 1], { depth: 2 }), '.#'],
+    ['1 of 4 bits', row([0, 1], { depth: 4 }), '.#'],
+    ['1 of 8 bits', row([0, 1], { depth: 8 }), '.#'],
+    ['1 of 16 bits', row([0, 1], { depth: 16 }), '.#'],
+    ['1 of RGB', row([0, 0, 0, 1, 1, 1], { colourType: 2 }), '.#'],
+    ['1 of RGB, 16 bits', row([0, 0, 0, 1, 1, 1], { colourType: 2, depth: 16 }), '.#'],
+    ['1 of grey and alpha', row([0, 255, 1, 255], { colourType: 4 }), '.#'],
+    ['nothing', row([0, 0], { depth: 16 }), '..'],
+    ['nothing that is clear', row([255, 0, 9, 0], { colourType: 4 }), '..'],
+  ])('%s', async (_, content, expected) => {
+    expect(await set(content)).toBe(expected);
+  });
+
+  it.each<[string, PngContent, string]>([
+    ['8 bits', row([0, 2]), 'mask: levels up to 2: expected 0 and 255, or 0 and 1'],
+    ['2 of 4 bits', row([0, 2], { depth: 4 }), 'mask: levels up to 2: expected 0 and 15, or 0 and 1'],
+    ['16 bits', row([0, 255, 1], { depth: 16 }), 'mask: levels up to 255: expected 0 and 65535, or 0 and 1'],
+    ['colours', row([0, 0, 100], { colourType: 2 }), 'mask: levels up to 100: expected 0 and 255, or 0 and 1'],
+  ])('are not guessed where all levels are low: %s', async (_, content, message) => {
+    await expect(set(content)).rejects.toThrow(new InputFault(message));
+  });
+
+  const palette = [
+    [0, 0, 0],
+    [1, 1, 1],
+    [64, 0, 0],
+    [128, 0, 0],
+  ] as const;
+  const indexed = (samples: readonly number[]) => row(samples, { colourType: 3, palette });
+
+  it.each([
+    [[0, 1, 1], '.##'],
+    [[0, 2, 2], '.##'],
+    [[2, 2, 2], '###'],
+    [[0, 3, 2, 1], '.#..'],
+    [[0, 0, 0], '...'],
+  ])('of a palette, where %j occur', async (samples, expected) => {
+    expect(await set(indexed(samples))).toBe(expected);
+  });
+
+  it('of several dark colours are not guessed', async () => {
+    await expect(set(indexed([0, 1, 2]))).rejects.toThrow(
+      new InputFault('mask: levels up to 64 in 2 colours: expected up to 255, or one colour'),
+    );
+  });
+});
+
 describe('colours', () => {
   const colours = async (content: PngContent) => [...(await readColours(await write(png(content)))).data];
 
@@ -231,6 +302,14 @@ describe('a broken file is a fault of the data', () => {
     const noPalette = png({ width: 1, height: 1, samples: [0], colourType: 3 });
     expect(await fault(noPalette)).toBe('mask: PNG has no palette');
     await expect(readIndices(join(folder(), 'none.png'))).rejects.toThrow(new InputFault('cannot read mask: ENOENT'));
+  });
+
+  it('with an index that has no colour', async () => {
+    for (const interlaced of [false, true]) {
+      const content = { width: 3, height: 1, colourType: 3, interlaced, samples: [0, 1, 2] } as const;
+      const bytes = png({ ...content, palette: VOC_PALETTE.slice(0, 2) });
+      expect(() => decodePng(bytes, 100)).toThrow(new InputFault('PNG is broken: index 2 in a palette of 2 colours'));
+    }
   });
 
   it('larger than any picture, before it is unpacked', async () => {
