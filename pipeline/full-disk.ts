@@ -14,6 +14,6 @@ const WHAT: Readonly<Record<string, string>> = { ENOSPC: 'the disk is full', EDQ
 
 /** Turns the system's word for it into a {@link FullDisk} of a folder; returns other errors, and such as are one, as they are. */
 export function fullDisk(error: unknown, folder: string): unknown {
-  const what = WHAT[(error as NodeJS.ErrnoException).code ?? ''];
+  const what = WHAT[(error as NodeJS.ErrnoException | undefined)?.code ?? ''];
   return what === undefined ? error : new FullDisk(folder, what);
 }

@@ -64,7 +64,9 @@ export const silhouettes: Stage<SilhouetteTask> = {
     const shards = SPLITS.reduce((sum, split) => sum + shardsOf(split), 0);
     const bytesPerSample = await bytesOfSample(await list.block(0, WEIGHED));
     const warning =
-      silhouettesImages !== null && silhouettesImages > files ? `there are only ${files} pictures` : undefined;
+      silhouettesImages !== null && silhouettesImages > files
+        ? `asked for ${silhouettesImages}, and the pictures number ${files}`
+        : undefined;
     return { samples, shards, bytesPerSample, secondsPerSample: 0.015, ...(warning && { warning }) };
   },
 

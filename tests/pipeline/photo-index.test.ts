@@ -1,5 +1,5 @@
 import { mkdtempSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -155,6 +155,60 @@ describe('the digest', () => {
     expect(await digestSources([source(names(100).toReversed(), '/moved'), b])).toBe(digest);
     expect(await digestSources([a])).not.toBe(digest);
     expect(await digestSources([a, source(['y.jpg'], '/x', 'x')])).not.toBe(digest);
+  });
+});
+
+describe('the digest of a dataset', () => {
+  const dataset = (more: object, root = '/data/set', group?: string): Source => ({
+    pack: 'set',
+    root,
+    async *files() {
+      const detail = { dataset: 'plain', entry: { label: 'cat', mask: `${root}/masks/a.png` } };
+      const whole = group === undefined ? {} : { group };
+      yield { path: `${root}/images/a.jpg`, file: 'images/a.jpg', ...unknown, ...whole, detail, ...more };
+    },
+  });
+
+  it.each([
+    ['a label', { detail: { dataset: 'plain', entry: { label: 'dog', mask: '/data/set/masks/a.png' } } }],
+    ['a licence', { licence: 'CC0-1.0' }],
+    ['a split', { split: 'test' }],
+  ])('is another one when %s changes', async (_, change) => {
+    // The hash puts it into train.
+    expect(splitOf((await list(await build([dataset({})])))[0]!.id)).not.toBe('test');
+    const before = (await build([dataset({})])).facts.digest;
+    const after = (await build([dataset(change)])).facts.digest;
+    expect(after).not.toBe(before);
+    expect([await digestSources([dataset({})]), await digestSources([dataset(change)])]).toEqual([before, after]);
+  });
+
+  it('is the same wherever the dataset lies', async () => {
+    const { digest } = (await build([dataset({})])).facts;
+    expect(await digestSources([dataset({}, '/else "where"')])).toBe(digest);
+  });
+
+  it('of files without anything said of them stays as ever, so that old runs continue', async () => {
+    const { digest } = (await build([source(['a.jpg', 'b.jpg'])])).facts;
+    expect(digest).toBe('2-5a606f48d5ef84c3');
+  });
+});
+
+describe('a list that is interrupted', () => {
+  it.each(['while files are named', 'after that'])('leaves nothing: %s', async when => {
+    const controller = new AbortController();
+    const parent = join(scratch, when);
+    const endless: Source = {
+      pack: 'photos',
+      async *files() {
+        for (const file of names(3)) yield { path: file, file, ...unknown };
+        controller.abort();
+        if (when === 'while files are named') controller.signal.throwIfAborted();
+      },
+    };
+    await expect(buildPhotoIndex(join(parent, 'list'), [endless], 1, () => {}, controller.signal)).rejects.toThrow(
+      controller.signal.reason,
+    );
+    expect(await readdir(parent)).toEqual([]);
   });
 });
 

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shownPath } from '../../pipeline/run-folder.ts';
 import { complaint, contentOf, damagedShards, filesIn, generate, scratchFolder, start } from './command.ts';
 import { writePhotos, writeRecipe } from './photo-folder.ts';
 
@@ -74,7 +75,7 @@ describe(`a full disk (${disk.kind})`, () => {
     for (const kilobytes of [8, 120, 400]) {
       const ending = await start(['generate', ...inputs, '--out', run], await disk.resize(kilobytes)).ended;
       expect(complaint(ending)).toBe(
-        'shapemill: the disk is full. Make room and run the same command again: it continues',
+        `shapemill: the disk is full: ${shownPath(run)}. Make room and run the same command again: it continues`,
       );
       expect(ending.code).toBe(1);
       expect(await damagedShards(run)).toEqual([]);

@@ -295,7 +295,17 @@ describe('a run of silhouettes', () => {
     const faults = new Map(
       sidecars.flatMap(({ faults }) => faults.map(({ item, reason }) => [item.split('/').at(-1), reason])),
     );
-    expect([...faults.keys()].sort()).toEqual(['broken.jpg', 'no-picture.jpg', 'other-size.jpg']);
+    expect([...faults.keys()].sort()).toEqual([
+      'broken.jpg',
+      'empty.jpg',
+      'no-picture.jpg',
+      'other-size.jpg',
+      'speck.jpg',
+      'thread.png',
+    ]);
+    expect(faults.get('empty.jpg')).toBe('there is no object in it');
+    expect(faults.get('speck.jpg')).toBe('no object of at least 64 pixels');
+    expect(faults.get('thread.png')).toBe('no object is half a pixel thick in its silhouette');
     expect(faults.get('other-size.jpg')).toBe('mask of 100×90 does not fit its picture of 120×90');
     expect(faults.get('broken.jpg')).toBe('the image data are cut off or damaged');
   });
@@ -331,11 +341,68 @@ describe('the same run', () => {
 
   it('looks at as many pictures as it is told', async () => {
     const few = join(scratch, 'few');
-    await generate([...args, '--out', few, '--silhouettes-images', '5']);
+    const ending = await shapemill('generate', ...args, '--out', few, '--silhouettes-images', '5');
     const sidecars = Object.values(await sidecarsOf(few));
     expect(sidecars.reduce((sum, { counts }) => sum + counts.pictures!, 0)).toBe(5);
     for (const [name, of] of await samplesOf(few))
       expect(of[0]!.files['silhouette.png']).toEqual(samples.get(name)![0]!.files['silhouette.png']);
+    // Asked for by number, fewer are a shortage.
+    const made = sidecars.reduce((sum, sidecar) => sum + sidecar.samples, 0);
+    expect(ending.code).toBe(made < 5 ? 3 : 0);
+    expect(ending.stdout).toContain(`${made} of 5, from 5 pictures`);
+  });
+});
+
+describe('what the summary says', () => {
+  const one = async (name: string, mask: Parameters<typeof maskPng>[0], label = 'cat') =>
+    writePlain(join(scratch, name), [
+      { file: 'a.jpg', label, split: 'train', picture: await jpeg(120, 90), mask: await maskPng(mask) },
+    ]);
+  const box = maskOf(120, 90, inBox(10, 10, 50, 50));
+
+  it('counts what was looked at', () => {
+    expect(stdout).toContain('13 from 19 pictures');
+    expect(stdout).toContain('6 faults');
+  });
+
+  it('is that nothing came, with exit code 3', async () => {
+    const empty = await one(
+      'nothing',
+      maskOf(120, 90, () => false),
+    );
+    const out = join(scratch, 'none');
+    const ending = await generate([...SILHOUETTES, `plain:${empty}`, '--out', out], 3);
+    expect(ending.stdout).toContain('no silhouettes: 1 picture gave none');
+    expect(ending.stdout).toContain('a.jpg: there is no object in it');
+  });
+
+  it('is how many there are when more are asked for, with exit code 3', async () => {
+    const folder = await one('single', box);
+    const out = join(scratch, 'more');
+    const { stdout } = await generate(
+      [...SILHOUETTES, `plain:${folder}`, '--silhouettes-images', '9', '--out', out],
+      3,
+    );
+    expect(stdout).toContain('1 of 9, from 1 picture');
+    const plan = await generate([...SILHOUETTES, `plain:${folder}`, '--silhouettes-images', '9', '--dry-run']);
+    expect(plan.stdout).toContain('asked for 9, and the pictures number 1');
+  });
+
+  it('is the difference, when a label was changed in between', async () => {
+    const out = join(scratch, 'changed');
+    const command = [...SILHOUETTES, `plain:${await one('changing', box)}`, '--out', out];
+    await generate(command);
+    await generate(command);
+    await one('changing', box, 'dog');
+    expect(complaint(await generate(command, 2))).toContain('assets.segmentation-images: was');
+  });
+
+  it('is which licences there are, and no list stays', async () => {
+    const out = join(scratch, 'unlicensed');
+    const folder = await one('licences', box);
+    const ending = await generate([...SILHOUETTES, `plain:${folder}`, '--licences', 'CC0-1.0', '--out', out], 2);
+    expect(complaint(ending)).toContain('no licence is known of what is there');
+    expect(await filesIn(out)).toEqual([]);
   });
 });
 
