@@ -84,7 +84,7 @@ export const GENERATE_OPTIONS = {
     group: what,
     inRecipe: true,
     default: 'all there are',
-    help: 'pictures of the segmentation data that are looked at',
+    help: 'pictures of the segmentation data that are looked at; when given, fewer silhouettes than that are a shortage',
   }),
   subsets: listOf(SUBSETS, {
     group: what,

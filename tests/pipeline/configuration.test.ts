@@ -83,7 +83,7 @@ describe('configure', () => {
       'unknown name "shapes3d.mapping.scaleperaxis" (did you mean "scale-per-axis"?)',
     );
     expect(await complaint('shapes3d: { mapping: { scale-per-axis: 2 } }')).toMatch(
-      /^shapes3d\.mapping\.scale-per-axis: expected .*<=1, got "?2"?$/,
+      /^shapes3d\.mapping\.scale-per-axis: expected a number from 0 to 1, got 2$/,
     );
   });
 
@@ -183,6 +183,13 @@ textures2d: { conditions: [black-same], size: 256 }
 
   it.each([
     ['shapes: 1.5', 'shapes: expected a whole number of at least 1 and at most 1000000000, got 1.5'],
+    ['silhouettes: { margin: .nan }', 'silhouettes.margin: expected a number from 0 to 2, got NaN'],
+    [
+      'silhouettes: { max-side: 4 }',
+      'silhouettes.max-side: expected a whole number of at least 8 and at most 4096, got 4',
+    ],
+    ['max-side: .nan', 'max-side: expected a whole number of at least 8 and at most 4096, got NaN'],
+    ['shapes2d: { quality: x }', 'shapes2d.quality: expected a whole number of at least 1 and at most 100, got "x"'],
     ['seed: -1', 'seed: expected a whole number of at least 0, got -1'],
     ['photos: []', 'photos: expected pack ids, folders, globs, images or list files, got []'],
     ['subsets: [texture2d]', 'got ["texture2d"] (did you mean "textures2d"?)'],
@@ -238,6 +245,12 @@ textures2d: { conditions: [black-same], size: 256 }
     expect(await conditions('shapes2d: { conditions: [natural-black-white-rotated] }', { semantic })).toEqual([
       'natural-black-white-rotated',
     ]);
+  });
+
+  it('with a number of semantic shapes but nothing they come from is refused', async () => {
+    expect(await complaint('semantic-shapes: 9')).toContain('semantic-shapes: give --semantic name:DIR too');
+    const semantic = ['coco:/data/coco'];
+    expect(await withRecipe('semantic-shapes: 9', { semantic })).toMatchObject({ semanticShapes: 9 });
   });
 
   it('with a misspelt condition is refused', async () => {

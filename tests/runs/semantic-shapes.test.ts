@@ -296,6 +296,14 @@ describe('--semantic-shapes', () => {
   });
 });
 
+it('what nothing would show is told and looked up by a plan too', async () => {
+  const plan = ['--subsets', 'silhouettes', '--dry-run', '--projections', '3', '--semantic'];
+  const { stderr } = await generate([...plan, `plain:${data}`]);
+  expect(stderr).toContain('outline-shapes is left out');
+  expect(stderr).toContain('project-shapes is left out');
+  expect(complaint(await generate([...plan, `plain:${join(scratch, 'nowhere')}`], 2))).toContain('nowhere');
+});
+
 it('cut-outs may touch the edges of their pictures', async () => {
   const folder = join(scratch, 'cut-outs', 'animals');
   await mkdir(folder, { recursive: true });
