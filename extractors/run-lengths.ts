@@ -130,6 +130,9 @@ export function expandCounts(text: string): number[] {
   return counts;
 }
 
+/** What a list of counts from a file may hold, as it stands there. */
+const inJson = (value: unknown) => (typeof value === 'number' ? String(value) : shortened(JSON.stringify(value)));
+
 const shortened = (text: string) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
 /**
@@ -237,7 +240,7 @@ function setRuns({ width, height, counts }: RunLengths): Runs {
   for (let i = 0; i < counts.length; i++) {
     const count = counts[i]!;
     if (!(Number.isInteger(count) && count >= 0)) {
-      throw new InvalidRunLengths(`expected run lengths that are whole numbers from 0, got ${count}`);
+      throw new InvalidRunLengths(`expected run lengths that are whole numbers from 0, got ${inJson(count)}`);
     }
     if (i % 2 === 1 && count > 0) {
       // Runs with nothing between them are one.

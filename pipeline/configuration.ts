@@ -462,10 +462,25 @@ function checkGroup(group: string, schema: z.ZodObject, defaults: object, value:
   const { path, message } = parsed.error.issues[0]!;
   const got = path.reduce<unknown>((within, key) => (within as Record<PropertyKey, unknown>)[key], whole);
   // zod's "Too big: expected number to be <=100", "Invalid input: expected number, received string", and our own.
-  const expected = /expected (.*?)(?:, received .*)?$/.exec(message)?.[1] ?? 'another value';
+  const expected =
+    numberRange(schema, path) ?? /expected (.*?)(?:, received .*)?$/.exec(message)?.[1] ?? 'another value';
   const error = invalidValue([group, ...path.map(String).map(kebab)].join('.'), expected, got);
   const choices = path[0] === 'conditions' ? CONDITIONS[group] : undefined;
   throw new UsageError(error.message + (choices && typeof got === 'string' ? didYouMean(got, choices) : ''));
+}
+
+/** "a number from 0 to 1", where a group's schema has a number with bounds; undefined elsewhere. */
+function numberRange(schema: z.ZodObject, path: readonly PropertyKey[]): string | undefined {
+  type Place = z.core.JSONSchema.BaseSchema | undefined;
+  const inside = (place: Place, key: PropertyKey) =>
+    (place?.properties?.[key as string] ?? place?.prefixItems?.[key as number] ?? place?.items) as Place;
+  const place = path.reduce<Place>(inside, z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+  const { type, minimum, maximum } = place ?? {};
+  if ((type !== 'number' && type !== 'integer') || minimum === undefined || maximum === undefined) return undefined;
+  if (type === 'number') return `a number from ${minimum} to ${maximum}`;
+  return maximum === Number.MAX_SAFE_INTEGER
+    ? `a whole number of at least ${minimum}`
+    : `a whole number of at least ${minimum} and at most ${maximum}`;
 }
 
 /** Defaults with some values changed, also in mappings within them. @throws UsageError for a name that is not there. */

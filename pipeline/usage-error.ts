@@ -7,8 +7,20 @@ export class UsageError extends Error {
 
 /** "… expected A, got B": every message about a value reads alike. */
 export function invalidValue(name: string, expected: string, actual: unknown): UsageError {
-  const got = typeof actual === 'string' ? `"${actual}"` : JSON.stringify(actual);
+  // JSON has no NaN and no infinities.
+  const got = typeof actual === 'string' ? `"${actual}"` : typeof actual === 'number' ? actual : JSON.stringify(actual);
   return new UsageError(`${name}: expected ${expected}, got ${got ?? 'nothing'}`);
+}
+
+/**
+ * A message as one line that a terminal takes for text: what files and paths bring along of control characters (line ends,
+ * colours) and of marks that turn the direction of writing stands as `\u001b`.
+ */
+export function printable(message: string): string {
+  return message.replace(
+    /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu,
+    character => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** ` (did you mean "x"?)`, or nothing when no name is near. */

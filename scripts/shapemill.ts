@@ -2,7 +2,7 @@ import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { DamagedFile } from '../pipeline/faults.ts';
 import { FullDisk } from '../pipeline/full-disk.ts';
-import { UsageError } from '../pipeline/usage-error.ts';
+import { printable, UsageError } from '../pipeline/usage-error.ts';
 import { VERSION } from '../pipeline/version.ts';
 import { assetsCommand } from './assets.ts';
 import { cardCommand } from './card.ts';
@@ -58,7 +58,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 main().catch(error => {
   if (error instanceof UsageError) {
-    console.error(`shapemill: ${error.message}`);
+    console.error(`shapemill: ${printable(error.message)}`);
     process.exitCode = ExitCode.usage;
   } else {
     console.error(`shapemill: ${describe(error)}`);
@@ -68,7 +68,7 @@ main().catch(error => {
 
 /** What went wrong, in one line where the cause is known; with the stack where it is a fault of the program. */
 function describe(error: unknown): string {
-  if (error instanceof DamagedFile || error instanceof FullDisk) return error.message;
+  if (error instanceof DamagedFile || error instanceof FullDisk) return printable(error.message);
   const { code, path, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC') return 'the disk is full. Make room and run the same command again: it continues';
   if (code === 'EDQUOT') return 'the disk quota is used up. Make room and run the same command again: it continues';

@@ -10,7 +10,8 @@ export interface CsvRecord {
 
 /**
  * Streams the records of a CSV file by RFC 4180: values with commas, line ends or doubled quotes stand in quotes; lines end
- * with LF or CRLF. A byte-order mark and blanks around column names are passed over, as are empty lines.
+ * with LF or CRLF. A byte-order mark and blanks around column names are passed over, as are empty lines and columns without a
+ * name.
  * @param columns must be among the names in the first line, in any order.
  * @throws UsageError that says which line is not as expected.
  */
@@ -21,12 +22,20 @@ export async function* readCsv(path: string, columns: readonly string[]): AsyncG
       names = values.map(name => name.trim());
       const missing = columns.filter(column => !names!.includes(column));
       if (missing.length > 0) {
-        throw new UsageError(`${path}: expected the columns ${columns.join(', ')}, found ${names.join(', ')}`);
+        const separated = names.length === 1 && /[;\t]/.test(names[0]!) ? ' separated by commas' : '';
+        throw new UsageError(
+          `${path}: expected the columns ${columns.join(', ')}${separated}, found ${names.join(', ')}`,
+        );
       }
+      const twice = names.find((name, i) => name !== '' && names!.indexOf(name) < i);
+      if (twice !== undefined) throw new UsageError(`${path}: the column ${twice} is there twice`);
+      // An object's keys cannot be called so everywhere.
+      if (names.includes('__proto__')) throw new UsageError(`${path}: a column may not be called __proto__`);
     } else if (values.length !== names.length) {
       throw new UsageError(`${path}, line ${line}: expected ${names.length} values, found ${values.length}`);
     } else {
-      yield { line, values: Object.fromEntries(names.map((name, i) => [name, values[i]!])) };
+      const named = names.map((name, i) => [name, values[i]!] as const).filter(([name]) => name !== '');
+      yield { line, values: Object.fromEntries(named) };
     }
   }
   if (!names) throw new UsageError(`${path}: expected the columns ${columns.join(', ')}, found an empty file`);

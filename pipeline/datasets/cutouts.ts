@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { basename, dirname, extname, join, posix } from 'node:path';
-import { asInputFault, unlessMissing } from '../faults.ts';
+import { asInputFault, InputFault } from '../faults.ts';
 import { folderSource, type SourceKind } from '../photo-sources.ts';
 import { readCutOut } from './binary-mask.ts';
 import { type DatasetPicture, datasetReader, type Taxonomy } from './dataset.ts';
@@ -88,11 +88,29 @@ export function labelOf(file: string): string {
 async function surroundings({ path, file }: Pick<DatasetPicture, 'path' | 'file'>): Promise<Taxonomy> {
   const folder = posix.dirname(file);
   const beside = join(dirname(path), `${basename(path, extname(path))}.txt`);
-  const text = await readFile(beside, 'utf8')
-    .catch(unlessMissing)
-    .catch(error => {
-      throw asInputFault(error, 'cannot read description');
-    });
-  const description = text?.split('\n', 1).at(0)?.trim();
+  const description = await firstLine(beside);
   return { folder: folder === '.' ? null : folder, ...(description && { description }) };
+}
+
+/** What is read of a description, bytes. */
+const MOST_READ = 4096;
+
+/** The first line of a text file; undefined where there is none: a description is a courtesy, and a bad one costs no picture. */
+async function firstLine(path: string): Promise<string | undefined> {
+  if (!(await isFile(path))) return undefined;
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_READ), 0, MOST_READ, 0);
+      // The last character may be cut.
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, bytesRead), { stream: true });
+      const line = text.split(/\r|\n/, 1)[0]!.trim();
+      return /[^\P{Cc}\t]/u.test(line) ? undefined : line;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof TypeError || asInputFault(error, '') instanceof InputFault) return undefined;
+    throw error;
+  }
 }

@@ -19,16 +19,29 @@ export interface LabelledFile {
 export const LABEL_LIST = 'labels.csv';
 
 /**
- * Streams a `labels.csv`: columns `file` and `label`, if wanted `split` (train, val, test, or empty), and any others.
+ * Streams a `labels.csv`: columns `file` and `label`, if wanted `split` (train, val, test, or empty), and any others. Keeps the
+ * names of its files in memory, to find those that are listed twice.
  * @throws UsageError that says which line is not as expected.
  */
 export async function* readLabelList(path: string): AsyncGenerator<LabelledFile> {
+  const lines = new Map<string, number>();
   for await (const { line, values } of readCsv(path, ['file', 'label'])) {
-    const { file, label, split = '', ...more } = values as Record<'file' | 'label', string> & Record<string, string>;
+    const {
+      file: name,
+      label,
+      split = '',
+      ...more
+    } = values as Record<'file' | 'label', string> & Record<string, string>;
     const where = `${path}, line ${line}`;
     if (label.trim() === '') throw new UsageError(`${where}: expected a label, found none`);
+    const file = fileBelow(name.trim(), where);
+    const earlier = lines.get(file);
+    if (earlier !== undefined) {
+      throw new UsageError(`${path}, lines ${earlier} and ${line}: expected each file once, found ${file} twice`);
+    }
+    lines.set(file, line);
     yield {
-      file: fileBelow(file.trim(), where),
+      file,
       label: label.trim(),
       split: splitNamed(split.trim(), where),
       taxonomy: Object.fromEntries(Object.entries(more).map(([name, value]) => [name, csvValue(value)])),

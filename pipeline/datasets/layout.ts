@@ -24,7 +24,7 @@ export async function findDataset(
   if (!folder) throw new UsageError(`expected a folder after "${form.name}:" (${form.name}:DIR), got none`);
   if (!(await isFolder(folder))) {
     const found = (await isFile(folder)) ? 'a file' : 'nothing';
-    throw new UsageError(`${form.name}: expected a folder with ${form.title}, found ${found} at ${folder}`);
+    throw new UsageError(`${form.name}: expected ${form.title}: ${form.expects}; found ${found} at ${folder}`);
   }
   const root = await realpath(resolve(folder));
   for (const place of places) {

@@ -17,7 +17,8 @@ const form = {
   title: 'pictures with masks',
   expects: `a folder with images/, masks/ (PNG of the same name) and ${LABEL_LIST} (columns file, label; also split, and others as taxonomy)`,
 } as const;
-const MASK_FILES = ['.png', '.webp', '.tif', '.tiff', '.jpg'];
+/** Of masks, which may also be in capitals. */
+const EXTENSIONS = ['.png', '.webp', '.tif', '.tiff', '.jpg', '.jpeg'];
 
 /**
  * The plainest layout: `images/`, `masks/` of the same names, `labels.csv`. The list tells what is used: a line without its
@@ -55,8 +56,11 @@ export const plain = datasetReader<Entry>({
   },
 
   async read({ entry: { mask, label, taxonomy } }) {
-    const path = await firstFile(MASK_FILES.map(extension => mask + extension));
-    if (path === undefined) throw new InputFault(`expected its mask at ${mask}.png, found none`);
+    const names = [...EXTENSIONS, ...EXTENSIONS.map(extension => extension.toUpperCase())];
+    const path = await firstFile(names.map(extension => mask + extension));
+    if (path === undefined) {
+      throw new InputFault(`expected its mask at ${mask}.png (or ${EXTENSIONS.slice(1).join(', ')}), found none`);
+    }
     const object = await readBinaryMask(path);
     return object ? [{ ...object, label, category: label, instance: null, taxonomy }] : [];
   },

@@ -105,6 +105,8 @@ describe('run lengths of masks', () => {
     ['negative', [7, -1], 'whole numbers from 0, got -1'],
     ['broken', [1.5, 4.5], 'whole numbers from 0, got 1.5'],
     ['no number', [Number.NaN, 6], 'whole numbers from 0, got NaN'],
+    ['text', ['6'] as unknown as number[], 'whole numbers from 0, got "6"'],
+    ['nothing', [null] as unknown as number[], 'whole numbers from 0, got null'],
   ])('that are %s are refused', (_, counts, message) => {
     for (const use of [decodeRunLengths, placedRunLengths, runLengthArea, runLengthBox]) {
       expect(() => use({ width: 2, height: 3, counts })).toThrow(InvalidRunLengths);

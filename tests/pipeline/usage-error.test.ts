@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, invalidValue, UsageError } from '../../pipeline/usage-error.ts';
+import { didYouMean, invalidValue, printable, UsageError } from '../../pipeline/usage-error.ts';
 
 describe('didYouMean', () => {
   const names = ['shapes', 'textures', 'shapes2d-images', 'seed', 'out'];
@@ -28,10 +28,15 @@ describe('invalidValue', () => {
     [-1, '-1'],
     [['a'], '["a"]'],
     [null, 'null'],
+    [Number.NaN, 'NaN'],
     [undefined, 'nothing'],
   ])('says what was expected and what came: %j', (actual, shown) => {
     const error = invalidValue('--seed', 'a whole number', actual);
     expect(error).toBeInstanceOf(UsageError);
     expect(error.message).toBe(`--seed: expected a whole number, got ${shown}`);
   });
+});
+
+it('a message is one line of text, whatever a path holds', () => {
+  expect(printable('pas\u001b[31m\nx\u202e.gpj: é 𝄞')).toBe('pas\\u001b[31m\\u000ax\\u202e.gpj: é 𝄞');
 });

@@ -67,6 +67,30 @@ it('cuts soft alpha in its middle; names, folders and descriptions tell what it 
   ]);
 });
 
+it.each<[string, string | Uint8Array, string | undefined]>([
+  ['a text', 'A kite\u00e9.\r\nmore', 'A kite\u00e9.'],
+  ['a text with a byte-order mark', '\uFEFFA kite.\rmore', 'A kite.'],
+  ['a line longer than what is read', 'é'.repeat(5000), 'é'.repeat(2048)],
+  ['no text', Uint8Array.of(0xff, 0xfe, 65, 0), undefined],
+  ['zeros', new Uint8Array(100), undefined],
+  ['control characters', '\u001b[31mred', undefined],
+  ['nothing', '', undefined],
+])('takes a description that is %s', async (name, text, description) => {
+  const at = join(folder(), `described-${name}`);
+  await put(join(at, 'kite.png'), rgba(2, [0, 255]));
+  await put(join(at, 'kite.txt'), text);
+  const [object] = await read('kite.png', at);
+  expect(object!.taxonomy.description).toBe(description);
+});
+
+it('passes over a description that is a folder', async () => {
+  const at = join(folder(), 'described-by-folder');
+  await put(join(at, 'kite.png'), rgba(2, [0, 255]));
+  await put(join(at, 'kite.txt/kite.txt'), 'A kite.');
+  const [object] = await read('kite.png', at);
+  expect(object!.taxonomy).toEqual({ folder: null });
+});
+
 it('reads palettes with alpha and WebP', async () => {
   const [saw] = await read('tools/saw.PNG');
   expect(rowsOf(saw!)).toEqual(['..#', '###']);

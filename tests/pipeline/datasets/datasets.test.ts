@@ -55,10 +55,13 @@ describe('what cannot be a dataset', () => {
 
   it('needs one that is there', async () => {
     expect(await refusal(`voc:${inFolder('nowhere')}`)).toBe(
-      `voc: expected a folder with PASCAL VOC 2012, found nothing at ${inFolder('nowhere')}`,
+      'voc: expected PASCAL VOC 2012: a folder with JPEGImages/, SegmentationClass/ and SegmentationObject/ (VOC2012, or ' +
+        `VOCdevkit above it); found nothing at ${inFolder('nowhere')}`,
     );
     expect(await refusal(`cub:${inFolder('photos/a.jpg')}`)).toBe(
-      `cub: expected a folder with CUB-200-2011, found a file at ${inFolder('photos/a.jpg')}`,
+      'cub: expected CUB-200-2011: a folder with images/NNN.Name/ and, in it or beside it, segmentations/NNN.Name/ ' +
+        '(CUB_200_2011, or the folder above it; segmentations are an archive of their own); ' +
+        `found a file at ${inFolder('photos/a.jpg')}`,
     );
   });
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { beforeAll, expect, it } from 'vitest';
 import { resolveDatasets } from '../../../pipeline/datasets/datasets.ts';
 import { plain } from '../../../pipeline/datasets/plain.ts';
@@ -20,6 +21,22 @@ beforeAll(async () => {
   await add('c', png({ ...drawing('..1', '...'), depth: 1 }));
   await add('empty', png(drawing('...', '...')));
   await add('maskless', null);
+  for (const [name, extension] of [
+    ['d', '.PNG'],
+    ['e', '.jpeg'],
+    ['f', '.JPEG'],
+  ] as const) {
+    const mask = sharp(Buffer.alloc(6, 255), { raw: { width: 3, height: 2, channels: 1 } });
+    await put(
+      join(folder(), 'other-extensions/masks', name + extension),
+      await (extension === '.PNG' ? mask.png() : mask.jpeg()).toBuffer(),
+    );
+    await put(join(folder(), 'other-extensions/images', `${name}.JPG`), await jpeg(3, 2));
+  }
+  await put(
+    join(folder(), 'other-extensions/labels.csv'),
+    '\uFEFF,label,file\r\n0,x,d.JPG\r\n1,x,e.JPG\r\n2,x,f.JPG\r\n',
+  );
   await add('broken', png(drawing('###')).subarray(0, 40));
   await add('unlisted', png(drawing('###')));
   await put(
@@ -77,9 +94,21 @@ it('takes other masks from their middle level, in folders and of one bit', async
 it('has no object where the mask is empty, and a fault where it is missing or broken', async () => {
   expect(await read('empty')).toEqual([]);
   await expect(read('maskless')).rejects.toThrow(
-    new InputFault(`expected its mask at ${join(root(), 'masks/maskless.png')}, found none`),
+    new InputFault(
+      `expected its mask at ${join(root(), 'masks/maskless.png')} (or .webp, .tif, .tiff, .jpg, .jpeg), found none`,
+    ),
   );
   await expect(read('broken')).rejects.toThrow(InputFault);
+});
+
+it('finds masks in capitals, and leaves out columns without a name', async () => {
+  const images = await listImages(plain, join(folder(), 'other-extensions'));
+  const objects = await Promise.all(images.map(image => plain.read(image)));
+  expect(objects.map(([object]) => [object?.area, object?.label, object?.taxonomy])).toEqual([
+    [6, 'x', {}],
+    [6, 'x', {}],
+    [6, 'x', {}],
+  ]);
 });
 
 it('says what it found in a folder of something else', async () => {
@@ -96,6 +125,10 @@ it.each([
     ', line 3: expected the split train, val, test or none, found "dev"',
   ],
   ['file,label\n../a.jpg,A\n', ', line 2: expected a file below its folder, found "../a.jpg"'],
+  ['file,label\na.jpg,A\nb.jpg,A\n./a.jpg,B\n', ', lines 2 and 4: expected each file once, found a.jpg twice'],
+  ['file,label,label\na.jpg,A,B\n', ': the column label is there twice'],
+  ['file,label,__proto__\na.jpg,A,B\n', ': a column may not be called __proto__'],
+  ['file;label\na.jpg;A\n', ': expected the columns file, label separated by commas, found file;label'],
   ['file,label\n"",A\n', ', line 2: expected a file below its folder, found ""'],
 ])('refuses the list %j', async (text, message) => {
   const other = join(folder(), 'other');
