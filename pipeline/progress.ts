@@ -109,7 +109,7 @@ class TerminalProgress implements Progress {
   }
 
   count(what: string, number: number): void {
-    this.#stream.write(`\r${number.toLocaleString('en')} ${what} `);
+    this.#stream.write(`\r${number.toLocaleString('en')} ${what} \u001b[K`);
   }
 
   info(message: string): void {

@@ -60,7 +60,7 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
     await unlessInterrupted(writePreview(outcome.folder, onSheet), signal);
     const onLabels = (labels: number) => progress.count('labels read for the dataset card', labels);
     await unlessInterrupted(writeCard(outcome.folder, signal, onLabels), signal);
-    printSummary(outcome, (performance.now() - began) / 1000);
+    printSummary(outcome, (performance.now() - began) / 1000, settings.range === undefined);
     const short = outcome.stages.some(({ asked, samples }) => samples < asked);
     process.exitCode = short && !settings.range ? ExitCode.fewerThanAsked : ExitCode.done;
   } catch (error) {
@@ -70,7 +70,8 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
   }
 }
 
-function printSummary({ folder, stages }: Outcome, seconds: number): void {
+/** @param whole whether all shards are this process's; else what is missing may be another's to make. */
+function printSummary({ folder, stages }: Outcome, seconds: number, whole: boolean): void {
   const bytes = stages.reduce((sum, stage) => sum + stage.bytes, 0);
   console.log(`\n${shownPath(folder.path)}  ${bytesText(bytes)} in ${duration(seconds)}`);
   const rows = stages.map(({ stage, made, seconds: took, bytes: size, samples, ...outcome }) => [
@@ -83,6 +84,13 @@ function printSummary({ folder, stages }: Outcome, seconds: number): void {
   ]);
   for (const line of table(rows)) console.log(`  ${line}`);
   printFaults({ folder, stages });
+  if (whole) printShortages(stages);
+  for (const { sidecars } of stages) printLeftOut(sidecars);
+  console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
+  console.log(`  dataset card: ${shownPath(folder.at(CARD))}`);
+}
+
+function printShortages(stages: Outcome['stages']): void {
   for (const { stage, asked, atMost, samples, sidecars } of stages) {
     const looks = looksOf(sidecars);
     if (samples >= asked || (!stage.fills && looks === 0)) continue;
@@ -90,9 +98,6 @@ function printSummary({ folder, stages }: Outcome, seconds: number): void {
     if (atMost) console.log(`  no ${stage.title}: ${counted(looks, 'picture')} gave none. ${remedy}`);
     else console.log(`  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. ${remedy}`);
   }
-  for (const { sidecars } of stages) printLeftOut(sidecars);
-  console.log(`  pictures: ${shownPath(folder.at('report', 'index.html'))}`);
-  console.log(`  dataset card: ${shownPath(folder.at(CARD))}`);
 }
 
 /** What helps where a bank has fewer items than asked; nothing where a folder was imported. */
