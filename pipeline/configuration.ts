@@ -336,7 +336,8 @@ const MIN_TEXTURES = 24;
 export async function configure(flags: GenerateValues): Promise<Configuration> {
   const { name, values, groups, namesConditions } = await readRecipe(flags.recipe ?? 'last');
   const given: GenerateValues = { ...values, ...flags };
-  if (given['semantic-shapes'] !== undefined && given.semantic === undefined) {
+  // Where shapes are taken from another run, its recipe may be taken along.
+  if (given['semantic-shapes'] !== undefined && given.semantic === undefined && given['shape-bank'] === undefined) {
     throw new UsageError('semantic-shapes: give --semantic name:DIR too, whose objects they are the outlines of');
   }
   const shapes = given.shapes ?? 40;
