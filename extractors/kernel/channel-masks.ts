@@ -1,14 +1,10 @@
-/**
- * The one way to the kernel: WebAssembly with SIMD, written in AssemblyScript (assembly/), which keeps one image a thread in
- * its memory. The memory grows to the largest image seen and is used again.
- */
-import { readFileSync } from 'node:fs';
+/** Keeps one image a thread in a kernel's memory, which grows to the largest image seen and is used again. */
 import { type Channel, channelMaximum, HSV_CHANNELS, RGB_CHANNELS } from '../color-channels.ts';
 import type { Box, Mask, RgbImage } from '../image.ts';
+import { instantiate, type KernelMemory, reserve } from './instance.ts';
 
-/** What assembly/index.ts exports. Addresses come as signed numbers. */
-interface Kernel {
-  readonly memory: WebAssembly.Memory;
+/** What of assembly/index.ts masks are found with. Addresses come as signed numbers. */
+interface Kernel extends KernelMemory {
   arrange(width: number, height: number): number;
   rgbAddress(): number;
   planeAddress(channel: number): number;
@@ -21,10 +17,8 @@ interface Kernel {
   erodedLargest(left: number, top: number, width: number, height: number, side: number): number;
 }
 
-const code = new WebAssembly.Module(readFileSync(new URL('./kernel.wasm', import.meta.url)));
-const kernel = new WebAssembly.Instance(code).exports as unknown as Kernel;
+const kernel = instantiate<Kernel>();
 
-const PAGE = 1 << 16;
 /** What addresses of 32 bits reach. */
 const MOST_BYTES = 2 ** 32;
 
@@ -68,8 +62,7 @@ export class ChannelMasks {
     this.#height = height;
     const bytes = kernel.arrange(width, height);
     if (bytes > MOST_BYTES) throw new ImageTooLarge(`${width}×${height} pixels are too many to look for shapes in`);
-    const missing = bytes - kernel.memory.buffer.byteLength;
-    if (missing > 0) kernel.memory.grow(Math.ceil(missing / PAGE));
+    reserve(kernel, bytes);
     bytesAt(kernel.rgbAddress(), data.length).set(data);
     kernel.split();
     kernel.minimaAndMaxima();

@@ -1,4 +1,5 @@
 export { countAbove, minimaAndMaxima, split } from './channels';
 export { findLargest, label } from './components';
 export { drawLargest, erodedLargest } from './cut-out';
+export { arrangeEdges, drawEdges, insideAddress, luminanceAddress } from './edges';
 export { arrange, planeAddress, rgbAddress } from './memory';

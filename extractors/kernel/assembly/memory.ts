@@ -41,7 +41,18 @@ export let labels: usize = 0;
 
 let next: u64 = 0;
 
-function place(bytes: u64): usize {
+/** A layout begins: what is placed from here on lies over all there was. */
+export function beginLayout(): void {
+  next = 0;
+  place(__heap_base);
+}
+
+/** Memory that the layout needs, bytes. */
+export function endLayout(): f64 {
+  return next as f64;
+}
+
+export function place(bytes: u64): usize {
   const address = next;
   next = (next + bytes + 63) & ~63;
   return address as usize;
@@ -61,8 +72,7 @@ export function arrange(imageWidth: u32, imageHeight: u32): f64 {
   // At most every other pixel of a row begins a run; one more a row, and one row more, for the sentinels.
   const mostRuns = ((height as u64) + 1) * ((width as u64) / 2 + 2);
 
-  next = 0;
-  place(__heap_base);
+  beginLayout();
   result = place(256 * 4);
   counts = place(COUNT_TABLES * 256 * 4);
   columns = place((stride as u64) * 2);
@@ -74,7 +84,7 @@ export function arrange(imageWidth: u32, imageHeight: u32): f64 {
   runs = place(mostRuns * RUN_BYTES);
   runLabels = place(mostRuns * 4);
   labels = place(mostRuns * LABEL_BYTES);
-  return next as f64;
+  return endLayout();
 }
 
 /** Where the caller puts the image's pixels, red, green, blue, without gaps. */
