@@ -70,7 +70,7 @@ export class PhotoIndex {
   }
 
   #parse(line: string): IndexedFile {
-    const [id, split, source, file, path, licence, author, url, detail] = JSON.parse(line) as Line;
+    const [id, split, source, file, path, licence, author, url, detail, contradictory] = JSON.parse(line) as Line;
     const { pack } = this.facts.sources[source]!;
     return {
       id,
@@ -78,6 +78,7 @@ export class PhotoIndex {
       path,
       provenance: { pack, file, licence, author, url },
       ...(detail !== undefined && { detail }),
+      ...(contradictory && { contradictory }),
     };
   }
 }
@@ -101,6 +102,8 @@ export interface IndexedFile {
   readonly provenance: Provenance;
   /** What its source keeps of it beside: how a dataset's masks are found, say. */
   readonly detail?: unknown;
+  /** Listed more than once, with different details. */
+  readonly contradictory?: true;
 }
 
 const factsSchema = z.strictObject({
@@ -113,8 +116,8 @@ const factsSchema = z.strictObject({
 });
 export type IndexFacts = z.infer<typeof factsSchema>;
 
-/** id, split, source number, file, path, licence, author, url, detail. */
-type Line = [string, Split, number, string, string, string | null, string | null, string | null, unknown?];
+/** id, split, source number, file, path, licence, author, url, detail, whether it is contradictory. */
+type Line = [string, Split, number, string, string, string | null, string | null, string | null, unknown?, true?];
 
 const STRIDE = 64;
 const BUCKETS = 256;
@@ -241,7 +244,8 @@ async function spread(
 
 /**
  * Passes on each file of the path buckets once. Of its names the one counts that tells its licence, then that of the source
- * named first, then the shortest: nothing of one photo may come under two ids, which may be in two splits.
+ * named first, then the shortest: nothing of one photo may come under two ids, which may be in two splits. Where its details
+ * differ, none of them counts: it is marked.
  */
 async function eachOnce(folder: string, buckets: Buckets, seed: number, signal?: AbortSignal): Promise<void> {
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
@@ -250,7 +254,10 @@ async function eachOnce(folder: string, buckets: Buckets, seed: number, signal?:
     for (const text of await takeBucket(folder, 'path', bucket)) {
       const line = JSON.parse(text) as Line;
       const other = byPath.get(line[4]);
-      if (!other || compareNames(line, other) < 0) byPath.set(line[4], line);
+      const kept = !other || compareNames(line, other) < 0 ? line : other;
+      const contradicts = other !== undefined && (other[9] || JSON.stringify(line[8]) !== JSON.stringify(other[8]));
+      if (contradicts) kept[9] = true;
+      byPath.set(line[4], kept);
     }
     for (const line of byPath.values()) {
       const key = hash128(`${seed}/${line[0]}`)[0];

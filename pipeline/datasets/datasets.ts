@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { InputFault } from '../faults.ts';
 import { listPacks, type PackSummary } from '../packs/pack-store.ts';
 import type { IndexedFile } from '../photo-index.ts';
 import { onlyLicences, packSource, refuseNamesakes, type Source, type SourceFile } from '../photo-sources.ts';
@@ -103,8 +104,13 @@ export async function readObjects({
   path,
   provenance,
   detail,
+  contradictory,
 }: IndexedFile): Promise<{ reader: DatasetReader; part: string | null; objects: SegmentedObject[] }> {
+  if (contradictory) throw new InputFault('the picture is listed more than once, with different masks or labels');
   const { dataset, part, entry } = detail as DatasetDetail;
   const reader = READERS[dataset];
-  return { reader, part, objects: await reader.read({ path, file: provenance.file, entry }) };
+  const objects = await reader.read({ path, file: provenance.file, entry });
+  const nameless = objects.find(({ label }) => label.trim() === '');
+  if (nameless) throw new InputFault(`the class "${nameless.category}" has no name`);
+  return { reader, part, objects };
 }

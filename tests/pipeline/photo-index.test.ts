@@ -67,6 +67,28 @@ describe('a file', () => {
     expect(new Set((await list(index)).map(({ id }) => id)).size).toBe(60);
   });
 
+  it('that is named twice with different details is marked, whichever comes first', async () => {
+    const detailed = (details: Readonly<Record<string, unknown>>): Source => ({
+      pack: 'details',
+      async *files() {
+        for (const [name, detail] of Object.entries(details)) {
+          const file = name.slice(1);
+          yield { path: `/data/${file}`, file, ...unknown, detail };
+        }
+      },
+    });
+    const one = detailed({ '1a.jpg': 1, '1b.jpg': { x: [2] }, '1c.jpg': 3, '2c.jpg': 4, '3c.jpg': 4 });
+    const other = detailed({ '1a.jpg': 2, '1b.jpg': { x: [2] }, '1d.jpg': 5 });
+    for (const sources of [
+      [one, other],
+      [other, one],
+    ]) {
+      const marked = new Map((await list(await build(sources))).map(file => [file.path, file.contradictory]));
+      expect(Object.fromEntries(marked)).toEqual({ '/data/a.jpg': true, '/data/c.jpg': true });
+      expect([...marked.keys()].sort()).toEqual(['a', 'b', 'c', 'd'].map(name => `/data/${name}.jpg`));
+    }
+  });
+
   it('has its pack, path and licence, and the split that its id hashes to', async () => {
     const index = await build([
       source(['a.jpg'], '/one', 'first'),

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { DATASET_NAMES } from '../../../pipeline/datasets/dataset.ts';
 import { READERS, readObjects, resolveDatasets } from '../../../pipeline/datasets/datasets.ts';
+import { InputFault } from '../../../pipeline/faults.ts';
 import { buildPhotoIndex } from '../../../pipeline/photo-index.ts';
 import type { SourceFile } from '../../../pipeline/photo-sources.ts';
 import { UsageError } from '../../../pipeline/usage-error.ts';
@@ -142,5 +143,37 @@ describe('a source', () => {
     expect(objects.map(object => [object.label, object.instance, ...rowsOf(object)])).toEqual([
       ['cat', '2', '.#', '##'],
     ]);
+  });
+
+  it('gives no objects of a picture that is listed with different masks, and none whose class has no name', async () => {
+    const square = { category_id: 1, segmentation: [[0, 0, 3, 0, 3, 2, 0, 2]] };
+    const size = { width: 3, height: 2 };
+    const content = {
+      images: [
+        { id: 1, file_name: 'a.jpg', ...size },
+        { id: 2, file_name: 'a.jpg', ...size },
+        { id: 3, file_name: 'b.jpg', ...size },
+      ],
+      annotations: [
+        { id: 1, image_id: 1, ...square },
+        { id: 2, image_id: 2, ...square },
+        { id: 3, image_id: 3, ...square },
+      ],
+      categories: [{ id: 1, name: ' ' }],
+    };
+    await put(inFolder('twice/instances.json'), JSON.stringify(content));
+    const index = await buildPhotoIndex(
+      inFolder('run-twice'),
+      await resolveDatasets([`coco:${inFolder('twice')}`], null),
+      1,
+    );
+    const reasons = new Map<string, unknown>();
+    for (const file of await index.block(0, index.facts.files)) {
+      reasons.set(file.provenance.file, await readObjects(file).catch(error => error));
+    }
+    expect(Object.fromEntries(reasons)).toEqual({
+      'a.jpg': new InputFault('the picture is listed more than once, with different masks or labels'),
+      'b.jpg': new InputFault('the class "1" has no name'),
+    });
   });
 });
