@@ -1,5 +1,5 @@
 import type { GreyImage, Mask } from './image.ts';
-import { instantiate, type KernelMemory, reserve } from './kernel/instance.ts';
+import { bytesAt, type KernelMemory, reserve, sharedKernel } from './kernel/instance.ts';
 
 /** Lengths of the Sobel gradient (a step of h along an axis has 4h): edges begin above `strong` and go on above `weak`. */
 export interface EdgeThresholds {
@@ -16,8 +16,8 @@ interface Kernel extends KernelMemory {
   drawEdges(weak: number, strong: number): number;
 }
 
-/** Its memory grows to the largest object seen, about 7 bytes a pixel, and is used again. */
-const kernel = instantiate<Kernel>();
+/** Edges take about 7 bytes of its memory a pixel. */
+const kernel = sharedKernel<Kernel>();
 
 /**
  * The edges of an object, white on black: its outline, one pixel wide (pixels of it beside one that is not, or beside nothing,
@@ -28,13 +28,9 @@ const kernel = instantiate<Kernel>();
 export function edgeMap(luminance: GreyImage, inside: Mask, { weak, strong } = EDGE_THRESHOLDS): GreyImage {
   const { width, height } = inside;
   reserve(kernel, kernel.arrangeEdges(width, height));
-  bytesAt(kernel.luminanceAddress(), width * height).set(luminance.data);
-  bytesAt(kernel.insideAddress(), width * height).set(inside.data);
+  bytesAt(kernel, kernel.luminanceAddress(), width * height).set(luminance.data);
+  bytesAt(kernel, kernel.insideAddress(), width * height).set(inside.data);
   // Squares of gradients are whole numbers.
   const edges = kernel.drawEdges(Math.ceil(weak * weak), Math.ceil(strong * strong));
-  return { data: bytesAt(edges, width * height).slice(), width, height };
-}
-
-function bytesAt(address: number, length: number): Uint8Array {
-  return new Uint8Array(kernel.memory.buffer, address >>> 0, length);
+  return { data: bytesAt(kernel, edges, width * height).slice(), width, height };
 }

@@ -41,8 +41,30 @@ export function objectCoverage({ mask, box }: PlacedMask, frame: Frame): GreyIma
 /** BareBones' hard threshold: what an object covers to one half at least belongs to it. */
 export function halfCovered({ data, width, height }: GreyImage): Mask {
   const mask = new Uint8Array(data.length);
-  for (let i = 0; i < mask.length; i++) mask[i] = -(data[i]! >> 7);
+  const [coverages, halves] = [wordsOf(data), wordsOf(mask)];
+  for (let i = 0; i < halves.length; i++) halves[i] = hardened(coverages[i]!);
+  for (let i = 4 * halves.length; i < mask.length; i++) mask[i] = hardened(data[i]!);
   return { data: mask, width, height };
+}
+
+/** Pixels four at a time; up to three at the end are left over. */
+function wordsOf(data: Uint8Array): Int32Array {
+  const { buffer, byteOffset } = data.byteOffset % 4 === 0 ? data : new Uint8Array(data);
+  return new Int32Array(buffer, byteOffset, data.length >> 2);
+}
+
+/** Of four pixels in a word: 255 for each that is 128 at least, 0 for the others. */
+const hardened = (four: number) => Math.imul((four >>> 7) & 0x01010101, 255);
+
+/** Visits all pixels that are neither covered whole nor not at all, and a few others beside them. */
+function forSoftPixels(covered: Uint8Array, visit: (i: number) => void): void {
+  const words = wordsOf(covered);
+  for (let word = 0; word < words.length; word++) {
+    const four = words[word]!;
+    if (hardened(four) === four) continue;
+    for (let i = 4 * word; i < 4 * word + 4; i++) visit(i);
+  }
+  for (let i = 4 * words.length; i < covered.length; i++) visit(i);
 }
 
 /** An image with white objects on black as the polarity wants it. */
@@ -94,16 +116,13 @@ export function objectLuminance(
     resizeTriangle({ data, width, height }, frame.width, frame.height, ...shown).data;
   const covered = inside ? resized(inside) : coverage.data;
   const light = resized(shine);
-  for (let i = 0; i < light.length; i++) {
-    if (isHard(covered[i]!)) continue;
+  forSoftPixels(covered, i => {
+    if (covered[i] === 0) return;
     // Rounded; of what covers next to nothing, rounding may go beyond white.
     light[i] = Math.min(255, ((255 * light[i]! + (covered[i]! >> 1)) / covered[i]!) | 0);
-  }
+  });
   return { data: light, width: frame.width, height: frame.height };
 }
-
-/** Whether a pixel is covered whole or not at all: of 0–255, 0 or 255. */
-const isHard = (covered: number) => ((covered + 1) & 254) === 0;
 
 /** The part that a frame shows of an image which begins at `left`, `top` of the picture and has `scale` pixels a picture pixel. */
 function shownOf({ shown }: Frame, { left, top }: Pick<Box, 'left' | 'top'>, scaleX: number, scaleY: number) {
@@ -126,12 +145,14 @@ function nearest(length: number, start: number, scale: number, origin: number, l
 /** An object's luminance on plain ground: black for white objects, white for black ones. */
 export function greyObject(luminance: GreyImage, inside: GreyImage, polarity: Polarity): GreyImage {
   const ground = polarity === 'white-on-black' ? 0 : 255;
-  const data = new Uint8Array(luminance.data.length);
-  for (let i = 0; i < data.length; i++) {
-    const covered = inside.data[i]!;
-    const light = luminance.data[i]!;
-    if (isHard(covered)) data[i] = (light & covered) | (ground & ~covered);
-    else data[i] = (light * covered + ground * (255 - covered) + 127) / 255;
-  }
+  const grounds = ground === 0 ? 0 : -1;
+  const [light, covered] = [luminance.data, inside.data];
+  const data = new Uint8Array(light.length);
+  const [lights, coverages, words] = [wordsOf(light), wordsOf(covered), wordsOf(data)];
+  // Light where it is covered, ground where it is not.
+  for (let i = 0; i < words.length; i++) words[i] = (lights[i]! & coverages[i]!) | (grounds & ~coverages[i]!);
+  forSoftPixels(covered, i => {
+    data[i] = (light[i]! * covered[i]! + ground * (255 - covered[i]!) + 127) / 255;
+  });
   return { ...luminance, data };
 }

@@ -1,4 +1,5 @@
 import type { GreyImage } from './image.ts';
+import { bytesAt, type KernelMemory, reserve, sharedKernel } from './kernel/instance.ts';
 
 /** What an axis is resized from: `from` and `to` are places on it, in pixels of the source; what lies outside counts as 0. */
 export interface Interval {
@@ -9,6 +10,17 @@ export interface Interval {
 /** Weights have 22 bits behind the point, so that 255 times their sum stays within 31. */
 const PRECISION = 22;
 const HALF = 1 << (PRECISION - 1);
+
+/** What of kernel/assembly/index.ts rows are added up with. Addresses come as signed numbers. */
+interface Kernel extends KernelMemory {
+  arrangeRows(width: number, sourceRows: number, targetRows: number, weights: number): number;
+  sourceRowsAddress(): number;
+  targetRowsAddress(): number;
+  weightsAddress(): number;
+  addRows(to: number, first: number, count: number, weight: number): void;
+}
+
+const kernel = sharedKernel<Kernel>();
 
 /**
  * Resizes a part of an image with a triangle filter, two source pixels wide and wider by the factor of shrinking, so that each
@@ -23,48 +35,18 @@ export function resizeTriangle(
   rows: Interval = { from: 0, to: sourceHeight },
 ): GreyImage {
   const across = axisWeights(sourceWidth, columns, width);
-  const down = axisWeights(sourceHeight, rows, height);
-  const narrow = resizeRows(data, sourceWidth, sourceHeight, across, width);
-  return { data: resizeColumns(narrow, width, down, height), width, height };
-}
-
-function resizeColumns(
-  data: Uint8Array,
-  width: number,
-  { first, end, taps, weights }: AxisWeights,
-  height: number,
-): Uint8Array {
-  const resized = new Uint8Array(width * height);
-  const sums = new Int32Array(width);
-  for (let y = 0; y < height; y++) {
-    let weight = y * taps;
-    const rows = end[y]! - first[y]!;
-    if (rows === 0) continue;
-    if (rows <= 2) {
-      // As in an enlarged image: no sums need to be kept.
-      const one = weights[weight]!;
-      const other = rows === 2 ? weights[weight + 1]! : 0;
-      let here = first[y]! * width;
-      let below = rows === 2 ? here + width : here;
-      for (let x = 0, at = y * width; x < width; x++, at++, here++, below++) {
-        resized[at] = (HALF + Math.imul(data[here]!, one) + Math.imul(data[below]!, other)) >> PRECISION;
-      }
-      continue;
-    }
-    sums.fill(HALF);
-    // Two rows at a time.
-    for (let i = first[y]!; i < end[y]!; i += 2, weight += 2) {
-      const one = weights[weight]!;
-      const other = i + 1 < end[y]! ? weights[weight + 1]! : 0;
-      let here = i * width;
-      let below = other === 0 ? here : here + width;
-      for (let x = 0; x < width; x++, here++, below++) {
-        sums[x] = (sums[x]! + Math.imul(data[here]!, one) + Math.imul(data[below]!, other)) | 0;
-      }
-    }
-    for (let x = 0, at = y * width; x < width; x++, at++) resized[at] = sums[x]! >> PRECISION;
-  }
-  return resized;
+  const { first, end, taps, weights } = axisWeights(sourceHeight, rows, height);
+  reserve(kernel, kernel.arrangeRows(width, sourceHeight, height, weights.length));
+  resizeRows(
+    data,
+    sourceWidth,
+    sourceHeight,
+    across,
+    bytesAt(kernel, kernel.sourceRowsAddress(), width * sourceHeight),
+  );
+  new Int32Array(kernel.memory.buffer, kernel.weightsAddress() >>> 0, weights.length).set(weights);
+  for (let y = 0; y < height; y++) kernel.addRows(y, first[y]!, end[y]! - first[y]!, y * taps);
+  return { data: bytesAt(kernel, kernel.targetRowsAddress(), width * height).slice(), width, height };
 }
 
 function resizeRows(
@@ -72,9 +54,9 @@ function resizeRows(
   sourceWidth: number,
   height: number,
   { first, end, whole, taps, weights }: AxisWeights,
-  width: number,
-): Uint8Array {
-  const resized = new Uint8Array(width * height);
+  resized: Uint8Array,
+): void {
+  const width = first.length;
   for (let row = 0, at = 0; row < height; row++) {
     const source = row * sourceWidth;
     const rowEnd = source + sourceWidth;
@@ -97,7 +79,6 @@ function resizeRows(
       resized[at] = sum >> PRECISION;
     }
   }
-  return resized;
 }
 
 /** For each target pixel: source pixels `first` up to `end`, and the weights of those, `taps` places a target pixel. */

@@ -1,7 +1,7 @@
 /** Keeps one image a thread in a kernel's memory, which grows to the largest image seen and is used again. */
 import { type Channel, channelMaximum, HSV_CHANNELS, RGB_CHANNELS } from '../color-channels.ts';
 import type { Box, Mask, RgbImage } from '../image.ts';
-import { instantiate, type KernelMemory, reserve } from './instance.ts';
+import { bytesAt, instantiate, type KernelMemory, reserve } from './instance.ts';
 
 /** What of assembly/index.ts masks are found with. Addresses come as signed numbers. */
 interface Kernel extends KernelMemory {
@@ -63,7 +63,7 @@ export class ChannelMasks {
     const bytes = kernel.arrange(width, height);
     if (bytes > MOST_BYTES) throw new ImageTooLarge(`${width}×${height} pixels are too many to look for shapes in`);
     reserve(kernel, bytes);
-    bytesAt(kernel.rgbAddress(), data.length).set(data);
+    bytesAt(kernel, kernel.rgbAddress(), data.length).set(data);
     kernel.split();
     kernel.minimaAndMaxima();
   }
@@ -74,7 +74,7 @@ export class ChannelMasks {
     const stride = Math.ceil(this.#width / 64) * 64;
     const values = new Uint8Array(this.#width * this.#height);
     for (let y = 0; y < this.#height; y++) {
-      values.set(bytesAt((address >>> 0) + y * stride, this.#width), y * this.#width);
+      values.set(bytesAt(kernel, (address >>> 0) + y * stride, this.#width), y * this.#width);
     }
     return values;
   }
@@ -123,7 +123,7 @@ export class ChannelMasks {
   /** The pixels of the largest component, and of no other, within its bounding box. */
   largestMask({ left, top, width, height }: Box): Mask {
     const address = this.#kernel.drawLargest(left, top, width, height);
-    return { width, height, data: bytesAt(address, width * height).slice() };
+    return { width, height, data: bytesAt(kernel, address, width * height).slice() };
   }
 
   /**
@@ -143,10 +143,6 @@ export class ChannelMasks {
 }
 
 type Four = [number, number, number, number];
-
-function bytesAt(address: number, length: number): Uint8Array {
-  return new Uint8Array(kernel.memory.buffer, address >>> 0, length);
-}
 
 function numbersAt(address: number, length: number): Uint32Array {
   return new Uint32Array(kernel.memory.buffer, address >>> 0, length);

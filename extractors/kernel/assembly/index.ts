@@ -3,3 +3,4 @@ export { findLargest, label } from './components';
 export { drawLargest, erodedLargest } from './cut-out';
 export { arrangeEdges, drawEdges, insideAddress, luminanceAddress } from './edges';
 export { arrange, planeAddress, rgbAddress } from './memory';
+export { addRows, arrangeRows, sourceRowsAddress, targetRowsAddress, weightsAddress } from './rows';
