@@ -11,7 +11,7 @@ import {
   runLengthBox,
 } from '../../extractors/run-lengths.ts';
 import { InputFault } from '../faults.ts';
-import { openPhoto, photoAsStored } from '../photo.ts';
+import { openPhoto, photoAsStored, refuseAbove } from '../photo.ts';
 import { annotatedPictures, type MaskAnnotation } from './coco-annotations.ts';
 import { datasetReader, type SegmentedObject } from './dataset.ts';
 import { type DatasetForm, findDataset, firstFile, isFile, isFolder, linkTarget } from './layout.ts';
@@ -72,11 +72,12 @@ export const coco = datasetReader<Entry>({
   async read({ path, entry }) {
     if ('fault' in entry) throw new InputFault(entry.fault);
     const { width, height, annotations } = entry;
-    if (!isSize(width) || !isSize(height) || width * height > MOST_PIXELS) {
+    if (!isSize(width) || !isSize(height)) {
       throw new InputFault(
         `expected the picture's width and height in pixels, got ${JSON.stringify(width)} × ${JSON.stringify(height)}`,
       );
     }
+    refuseAbove(MOST_PIXELS, { width, height });
     const room = maskRoom(path);
     const objects: SegmentedObject[] = [];
     for (const annotation of annotations) {

@@ -73,7 +73,16 @@ function setByLevel(png: Png): Mask {
   let highest = 0;
   for (const level of image.data) highest = Math.max(highest, level);
   if (highest > 1) throw new InputFault(`mask: levels up to ${highest}: expected 0 and ${2 ** depth - 1}, or 0 and 1`);
+  if (highest === 0 && hasClearAndOpaque(png)) {
+    throw new InputFault('mask: black throughout, clear in places: expected the object in white, or another colour');
+  }
   return maskWhere(image, level => level === 1);
+}
+
+function hasClearAndOpaque({ channels, data }: Png): boolean {
+  if (channels % 2 === 1) return false;
+  const first = data[channels - 1]!;
+  return data.some((sample, i) => i % channels === channels - 1 && sample !== first);
 }
 
 /** One level a pixel at the file's own depth. */

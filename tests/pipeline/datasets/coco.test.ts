@@ -263,7 +263,13 @@ describe('an annotation that cannot be used', () => {
       "expected the picture's width and height in pixels, got null × 5",
     ],
     ['a height of 0', [rectangle(0, 0, 1, 1)], {}, { height: 0 }, 'got 6 × 0'],
-    ['a size beyond reason', [rectangle(0, 0, 1, 1)], {}, { width: 1e9, height: 1e9 }, 'got 1000000000 × 1000000000'],
+    [
+      'a size beyond reason',
+      [rectangle(0, 0, 1, 1)],
+      {},
+      { width: 1e9, height: 1e9 },
+      '1000000000×1000000000 exceeds the limit of 268435456 pixels',
+    ],
   ])('costs its picture: %s', async (what, segmentation, more, size, message) => {
     const name = await single(`fault ${what}`, segmentation, more, size);
     await expect(objectsOf(name)).rejects.toThrow(InputFault);

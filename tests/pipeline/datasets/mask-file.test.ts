@@ -170,6 +170,7 @@ describe('the pixels of one object', () => {
     ['1 of grey and alpha', row([0, 255, 1, 255], { colourType: 4 }), '.#'],
     ['nothing', row([0, 0], { depth: 16 }), '..'],
     ['nothing that is clear', row([255, 0, 9, 0], { colourType: 4 }), '..'],
+    ['nothing that is black', row([0, 255, 0, 255], { colourType: 4 }), '..'],
   ])('%s', async (_, content, expected) => {
     expect(await set(content)).toBe(expected);
   });
@@ -178,6 +179,11 @@ describe('the pixels of one object', () => {
     ['8 bits', row([0, 2]), 'mask: levels up to 2: expected 0 and 255, or 0 and 1'],
     ['2 of 4 bits', row([0, 2], { depth: 4 }), 'mask: levels up to 2: expected 0 and 15, or 0 and 1'],
     ['16 bits', row([0, 255, 1], { depth: 16 }), 'mask: levels up to 255: expected 0 and 65535, or 0 and 1'],
+    [
+      'black on clear',
+      row([0, 0, 0, 255], { colourType: 4 }),
+      'mask: black throughout, clear in places: expected the object in white, or another colour',
+    ],
     ['colours', row([0, 0, 100], { colourType: 2 }), 'mask: levels up to 100: expected 0 and 255, or 0 and 1'],
   ])('are not guessed where all levels are low: %s', async (_, content, message) => {
     await expect(set(content)).rejects.toThrow(new InputFault(message));
