@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import type { Box, GreyImage, RgbImage } from '../extractors/image.ts';
 import { expandCounts, placedRunLengths } from '../extractors/run-lengths.ts';
 import { resizeTriangle } from '../extractors/triangle-filter.ts';
-import { encodeJpeg } from '../pipeline/bank-images.ts';
+import { encodeGrey, encodeJpeg } from '../pipeline/bank-images.ts';
 import { type Configuration, configure } from '../pipeline/configuration.ts';
 import { readAlpha } from '../pipeline/datasets/binary-mask.ts';
 import { type DatasetDetail, readObjects, resolveDatasets } from '../pipeline/datasets/datasets.ts';
@@ -32,8 +32,8 @@ async function silhouettesOf(data: string, count: number): Promise<void> {
   const configuration = await configure({ subsets: ['silhouettes'], segmentation: [data] });
   const tasks = await tasksOf(data, count);
   await oneByOne(tasks.slice(0, WARM_UP), task => stage.run(task, { configuration, banks: {} }));
-  let [images, ours, floor] = [0, 0, 0];
-  // In turns, a few pictures at a time: the machine's speed changes within minutes, and then does so for both.
+  let [images, ours, floor, libvips] = [0, 0, 0, 0];
+  // In turns, a few pictures at a time: the machine's speed changes within minutes, and then does so for all.
   for (let first = 0; first < count; first += PICTURES_A_TURN) {
     const turn = tasks.slice(first, first + PICTURES_A_TURN);
     const made = await cpuSeconds(() => oneByOne(turn, task => stage.run(task, { configuration, banks: {} })));
@@ -42,9 +42,11 @@ async function silhouettesOf(data: string, count: number): Promise<void> {
       outputs.push(...(await readBack(turn[i]!.file, bytes, configuration)));
     }
     const needed = await cpuSeconds(() => oneByOne(outputs, output => decodeAndEncode(output, configuration)));
+    const shared = await cpuSeconds(() => oneByOne(outputs, output => decodeAndEncodeByLibvips(output, configuration)));
     images += outputs.length;
     ours += made.seconds;
     floor += needed.seconds;
+    libvips += shared.seconds;
   }
   printRows(`${data} silhouettes`, [
     {
@@ -57,10 +59,12 @@ async function silhouettesOf(data: string, count: number): Promise<void> {
       name: 'floor',
       count: images,
       seconds: floor,
-      note: 'the same pictures decoded, two pictures sized, the same files encoded',
+      note: 'the same pictures decoded, two pictures sized, the same files encoded, small ones by our own codecs',
     },
+    { name: 'libvips', count: images, seconds: libvips, note: 'the same, by libvips alone' },
   ]);
-  console.log(`         ${((100 * floor) / ours).toFixed(0)} % of the floor's speed`);
+  const share = (seconds: number) => ((100 * seconds) / ours).toFixed(0);
+  console.log(`         ${share(floor)} % of the floor's speed, ${share(libvips)} % of that of libvips alone`);
 }
 
 /** The first pictures of a dataset in the order of a run; where it has fewer, they come again. */
@@ -136,7 +140,7 @@ async function decodeGrey(png: Uint8Array): Promise<GreyImage> {
   return { data, width: info.width, height: info.height };
 }
 
-/** What nobody can avoid. Masks of cut-outs come with their pictures, those of COCO with the list; others are files. */
+/** What cannot be avoided, by the fastest codecs that there are here. Masks of cut-outs come with their pictures, those of COCO with the list; others are files. */
 async function decodeAndEncode(
   { path, isCutOut, maskFiles, sized, shortSide, pictures, hq }: Output,
   { silhouettes: { quality } }: Configuration,
@@ -147,5 +151,24 @@ async function decodeAndEncode(
   const { width, height } = pictures[0]!;
   for (const image of sized) resizeTriangle(image, width, height);
   for (const picture of pictures) encodeGreyPng(picture);
+  if (hq) await encodeJpeg(hq, quality, true);
+}
+
+/** What a program would do that has libvips, and no codecs of its own. */
+async function decodeAndEncodeByLibvips(
+  { path, isCutOut, maskFiles, sized, shortSide, pictures, hq }: Output,
+  { silhouettes: { quality } }: Configuration,
+): Promise<void> {
+  if (isCutOut) await sharp(path).ensureAlpha().raw().toBuffer();
+  else await decodePhoto(await openPhoto(path), { ...(shortSide !== undefined && { shortSide }) });
+  for (const file of maskFiles) await decodeGrey(await readFile(file));
+  const { width, height } = pictures[0]!;
+  for (const image of sized) {
+    await sharp(image.data, { raw: { width: image.width, height: image.height, channels: 1 } })
+      .resize(width, height, { fit: 'fill', kernel: 'linear' })
+      .raw()
+      .toBuffer();
+  }
+  for (const picture of pictures) await encodeGrey(picture);
   if (hq) await encodeJpeg(hq, quality, true);
 }
