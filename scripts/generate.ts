@@ -18,6 +18,7 @@ import { writePreview } from '../pipeline/preview.ts';
 import { bytesText, duration, makeProgress } from '../pipeline/progress.ts';
 import { shownPath } from '../pipeline/run-folder.ts';
 import type { StageName } from '../pipeline/stage-names.ts';
+import { printable } from '../pipeline/usage-error.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
 import { endInterrupted, interruptible, unlessInterrupted } from './interruptible.ts';
@@ -156,7 +157,7 @@ function printFaults({ stages }: Outcome): void {
   for (const { sidecars } of stages)
     for (const s of sidecars) for (const { item, reason } of s.faults) faults.set(item, reason);
   for (const [item, reason] of [...faults].slice(0, SHOWN_FAULTS))
-    console.log(`  skipped ${shownPath(item)}: ${reason}`);
+    console.log(`  skipped ${printable(`${shownPath(item)}: ${reason}`)}`);
   if (faults.size > SHOWN_FAULTS)
     console.log(`  … and ${faults.size - SHOWN_FAULTS} more, listed in the JSON beside each shard`);
 }

@@ -49,6 +49,7 @@ async function* records(path: string): AsyncGenerator<{ line: number; values: st
   let line = 1;
   let first = 1;
   for await (const text of createReadStream(path, 'utf8')) {
+    if ((text as string).includes('\uFFFD')) throw new UsageError(`${path}: expected UTF-8, found another encoding`);
     for (const char of text as string) {
       if (char === '\n') line++;
       if (state === 'quoted' ? char !== '"' : state === 'quote' && char === '"') {

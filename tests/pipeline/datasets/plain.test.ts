@@ -128,6 +128,7 @@ it.each([
   ['file,label\na.jpg,A\nb.jpg,A\n./a.jpg,B\n', ', lines 2 and 4: expected each file once, found a.jpg twice'],
   ['file,label,label\na.jpg,A,B\n', ': the column label is there twice'],
   ['file,label,__proto__\na.jpg,A,B\n', ': a column may not be called __proto__'],
+  [Uint8Array.from(Buffer.from('file,label\na.jpg,K\xe4fer\n', 'latin1')), ': expected UTF-8, found another encoding'],
   ['file;label\na.jpg;A\n', ': expected the columns file, label separated by commas, found file;label'],
   ['file,label\n"",A\n', ', line 2: expected a file below its folder, found ""'],
 ])('refuses the list %j', async (text, message) => {
