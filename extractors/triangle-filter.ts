@@ -9,14 +9,23 @@ export interface Interval {
 
 /** Weights have 22 bits behind the point, so that 255 times their sum stays within 31. */
 const PRECISION = 22;
-const HALF = 1 << (PRECISION - 1);
 
-/** What of kernel/assembly/index.ts rows are added up with. Addresses come as signed numbers. */
+/** What of kernel/assembly/index.ts images are resized with. Addresses come as signed numbers. */
 interface Kernel extends KernelMemory {
-  arrangeRows(width: number, sourceRows: number, targetRows: number, weights: number): number;
-  sourceRowsAddress(): number;
-  targetRowsAddress(): number;
-  weightsAddress(): number;
+  arrangeResize(
+    sourceWidth: number,
+    sourceHeight: number,
+    width: number,
+    height: number,
+    tapsOfColumns: number,
+    weightsOfRows: number,
+  ): number;
+  sourceAddress(): number;
+  targetAddress(): number;
+  firstsAddress(): number;
+  columnWeightsAddress(): number;
+  rowWeightsAddress(): number;
+  addColumns(): void;
   addRows(to: number, first: number, count: number, weight: number): void;
 }
 
@@ -36,57 +45,27 @@ export function resizeTriangle(
 ): GreyImage {
   const across = axisWeights(sourceWidth, columns, width);
   const { first, end, taps, weights } = axisWeights(sourceHeight, rows, height);
-  reserve(kernel, kernel.arrangeRows(width, sourceHeight, height, weights.length));
-  resizeRows(
-    data,
-    sourceWidth,
-    sourceHeight,
-    across,
-    bytesAt(kernel, kernel.sourceRowsAddress(), width * sourceHeight),
-  );
-  new Int32Array(kernel.memory.buffer, kernel.weightsAddress() >>> 0, weights.length).set(weights);
+  reserve(kernel, kernel.arrangeResize(sourceWidth, sourceHeight, width, height, across.taps, weights.length));
+  bytesAt(kernel, kernel.sourceAddress(), sourceWidth * sourceHeight).set(data);
+  put(kernel.firstsAddress(), across.first);
+  put(kernel.columnWeightsAddress(), across.weights);
+  put(kernel.rowWeightsAddress(), weights);
+  kernel.addColumns();
   for (let y = 0; y < height; y++) kernel.addRows(y, first[y]!, end[y]! - first[y]!, y * taps);
-  return { data: bytesAt(kernel, kernel.targetRowsAddress(), width * height).slice(), width, height };
+  return { data: bytesAt(kernel, kernel.targetAddress(), width * height).slice(), width, height };
 }
 
-function resizeRows(
-  data: Uint8Array,
-  sourceWidth: number,
-  height: number,
-  { first, end, whole, taps, weights }: AxisWeights,
-  resized: Uint8Array,
-): void {
-  const width = first.length;
-  for (let row = 0, at = 0; row < height; row++) {
-    const source = row * sourceWidth;
-    const rowEnd = source + sourceWidth;
-    // Where the source's value next changes.
-    let change = source;
-    for (let x = 0; x < width; x++, at++) {
-      const begin = source + first[x]!;
-      const last = source + end[x]!;
-      if (change <= begin) {
-        for (change = begin + 1; change < rowEnd && data[change] === data[begin]; ) change++;
-      }
-      // Masks are runs: most pixels lie within one, and their weights need not be summed up.
-      if (last <= change && whole[x] === 1) {
-        resized[at] = data[begin]!;
-        continue;
-      }
-      let sum = HALF;
-      let weight = x * taps;
-      for (let i = begin; i < last; i++, weight++) sum = (sum + Math.imul(data[i]!, weights[weight]!)) | 0;
-      resized[at] = sum >> PRECISION;
-    }
-  }
+function put(address: number, numbers: Int32Array): void {
+  new Int32Array(kernel.memory.buffer, address >>> 0, numbers.length).set(numbers);
 }
 
-/** For each target pixel: source pixels `first` up to `end`, and the weights of those, `taps` places a target pixel. */
+/**
+ * For each target pixel: source pixels `first` up to `end`, and the weights of those, `taps` places a target pixel. Target pixels
+ * and taps are filled up to multiples of four, as the kernel takes them, with weights of 0.
+ */
 interface AxisWeights {
   readonly first: Int32Array;
   readonly end: Int32Array;
-  /** 1: all that is weighed lies in the source, and the weights add up to 1. */
-  readonly whole: Uint8Array;
   readonly taps: number;
   readonly weights: Int32Array;
 }
@@ -94,10 +73,11 @@ interface AxisWeights {
 function axisWeights(size: number, { from, to }: Interval, target: number): AxisWeights {
   const step = (to - from) / target;
   const support = Math.max(1, step);
-  const taps = 2 * Math.ceil(support) + 1;
-  const [first, end] = [new Int32Array(target), new Int32Array(target)];
-  const whole = new Uint8Array(target);
-  const weights = new Int32Array(target * taps);
+  // One more than there are within two supports: rounding may take in one of weight 0.
+  const taps = inFours(Math.ceil(2 * support) + 1);
+  const places = inFours(target);
+  const [first, end] = [new Int32Array(places), new Int32Array(places)];
+  const weights = new Int32Array(places * taps);
   // Beyond the shown part there is nothing to be weighed, as beyond the edge of an image that is shown whole.
   const [lowest, highest] = [Math.floor(from), Math.ceil(to)];
   const triangle = new Float64Array(taps);
@@ -114,10 +94,11 @@ function axisWeights(size: number, { from, to }: Interval, target: number): Axis
     }
     first[t] = Math.min(Math.max(low, 0), size);
     end[t] = Math.max(Math.min(high, size), first[t]!);
-    whole[t] = low >= 0 && high <= size ? 1 : 0;
     for (let i = first[t]!; i < end[t]!; i++) {
       weights[t * taps + i - first[t]!] = Math.round((triangle[i - low]! / sum) * (1 << PRECISION));
     }
   }
-  return { first, end, whole, taps, weights };
+  return { first, end, taps, weights };
 }
+
+const inFours = (count: number) => 4 * Math.ceil(count / 4);

@@ -3,4 +3,13 @@ export { findLargest, label } from './components';
 export { drawLargest, erodedLargest } from './cut-out';
 export { arrangeEdges, drawEdges, insideAddress, luminanceAddress } from './edges';
 export { arrange, planeAddress, rgbAddress } from './memory';
-export { addRows, arrangeRows, sourceRowsAddress, targetRowsAddress, weightsAddress } from './rows';
+export {
+  addColumns,
+  addRows,
+  arrangeResize,
+  columnWeightsAddress,
+  firstsAddress,
+  rowWeightsAddress,
+  sourceAddress,
+  targetAddress,
+} from './resize';
