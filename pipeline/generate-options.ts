@@ -162,7 +162,7 @@ export const GENERATE_OPTIONS = {
     group: silhouette,
     inRecipe: true,
     default: POLARITIES[0],
-    help: 'what is white: the object on black, or the ground behind a black object',
+    help: `${POLARITIES.join(' or ')}: what the object is, and its ground`,
   }),
   margin: number(0, 2, {
     group: silhouette,
@@ -174,7 +174,7 @@ export const GENERATE_OPTIONS = {
     group: silhouette,
     inRecipe: true,
     default: '200',
-    help: 'longer side of the silhouette, pixels',
+    help: 'longer side of the silhouette, margin included, pixels',
   }),
   'whole-class': toggle({
     group: silhouette,

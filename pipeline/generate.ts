@@ -144,6 +144,7 @@ export async function plan(
   signal?: AbortSignal,
 ): Promise<PlannedStage[]> {
   const folder = new RunFolder(settings.out);
+  if (!settings.fresh) await folder.refuseOther(plainConfiguration(configuration));
   const scratch = await mkdtemp(join(tmpdir(), 'shapemill-plan-')).catch(error => {
     throw fullDisk(error, tmpdir());
   });
@@ -311,12 +312,16 @@ class Run {
   }
 }
 
+/** A configuration as run.json holds it. */
+const plainConfiguration = (configuration: Configuration): RunRecord['configuration'] =>
+  JSON.parse(JSON.stringify(configuration));
+
 function record(command: readonly string[], configuration: Configuration): Omit<RunRecord, 'assets'> {
   return {
     shapemill: VERSION,
     command: [...command],
     started: new Date().toISOString(),
-    configuration: JSON.parse(JSON.stringify(configuration)),
+    configuration: plainConfiguration(configuration),
     platform: { arch: process.arch, libvips: sharp.versions.vips!, sharp: sharp.versions.sharp! },
     machine: { node: process.version, os: `${platform()} ${release()}`, cores: availableParallelism() },
   };

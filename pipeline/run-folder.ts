@@ -84,17 +84,25 @@ export class RunFolder {
   async begin(record: RunRecord): Promise<'new' | 'continued'> {
     const before = await this.record();
     if (before) {
-      const what = differences(before, record);
-      if (what.length > 0) {
-        throw new UsageError(
-          `${this.path} holds a run that differs in ${what.slice(0, 4).join('; ')}. Give another --out, or --fresh to start over`,
-        );
-      }
+      this.#refuse(differences(before, record));
       return 'continued';
     }
     await this.refuseForeign();
     await writeDurably(this.at('run.json'), JSON.stringify(record, null, 2));
     return 'new';
+  }
+
+  /** Looks whether a run that is here has this configuration; its assets are not looked at. @throws UsageError likewise. */
+  async refuseOther(configuration: RunRecord['configuration']): Promise<void> {
+    const before = await this.record();
+    if (before) this.#refuse(differingValues(before.configuration, configuration));
+  }
+
+  #refuse(what: readonly string[]): void {
+    if (what.length === 0) return;
+    throw new UsageError(
+      `${this.path} holds a run that differs in ${what.slice(0, 4).join('; ')}. Give another --out, or --fresh to start over`,
+    );
   }
 
   /** Records what draws this run's 3D scenes, beside what drew them before. */

@@ -159,7 +159,7 @@ function fieldsSection(subsets: readonly Subset[], { panels }: RunContents): str
   }
   if (subsets.includes('silhouettes')) {
     lines.push(
-      '- silhouettes: `hq.jpg` (full colour), `silhouette.png` (tight crop, white on black unless the label says else), `edge.png`, `grey.png`.',
+      '- silhouettes: `hq.jpg` (full colour), `silhouette.png` (the object alone, cropped), `edge.png`, `grey.png`.',
     );
   }
   lines.push(
@@ -197,9 +197,12 @@ function recipeSection({ configuration, renderers }: CardFacts, subsets: readonl
     lines.push(`- materials3d: ${materials3d.size}², ${materials3d.variations} images an instance`);
   }
   if (subsets.includes('silhouettes')) {
-    const { maxSide, margin, wholeClass, allInstances } = silhouettes;
+    const { maxSide, margin, polarity, soft, minArea, wholeClass, allInstances } = silhouettes;
     const which = wholeClass ? 'all of a class' : allInstances ? 'every object' : 'the dominant object';
-    lines.push(`- silhouettes: ${which} of a picture, longest side ${maxSide} px, margin ${margin}`);
+    const edges = soft ? 'soft' : 'hard';
+    lines.push(
+      `- silhouettes: ${which} of a picture from ${minArea} px up, ${polarity.replaceAll('-', ' ')} with ${edges} edges, longest side ${maxSide} px, margin ${margin}`,
+    );
   }
   if (renderers.length > 0) lines.push(`- 3D scenes were drawn by ${renderers.join('; ')}`);
   return lines.join('\n');

@@ -120,6 +120,12 @@ describe('the options of generate', () => {
       expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     }
     expect(GENERATE_OPTIONS.stage.choices).toContain('extract-shapes');
-    expect(GENERATE_OPTIONS.subsets.choices).toEqual(['shapes2d', 'textures2d', 'shapes3d', 'materials3d', 'silhouettes']);
+    expect(GENERATE_OPTIONS.subsets.choices).toEqual([
+      'shapes2d',
+      'textures2d',
+      'shapes3d',
+      'materials3d',
+      'silhouettes',
+    ]);
   });
 });
