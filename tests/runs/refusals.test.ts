@@ -39,6 +39,11 @@ describe('a folder that holds another run is refused, and the difference named:'
     expect(await refusal(...inputs, '--out', run, '--shapes', '6')).toContain('differs in shapes: was 7, is 6.');
   });
 
+  it('by a plan as by a run', async () => {
+    const said = await refusal(...inputs, '--out', run, '--seed', '2', '--dry-run');
+    expect(said).toContain('differs in seed: was 1, is 2.');
+  });
+
   it('other photos in the same folder', async () => {
     const added = join(photos, 'added.jpg');
     await smallPhoto('mountain-path.webp').jpeg().toFile(added);
