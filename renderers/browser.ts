@@ -3,7 +3,7 @@ import { access, constants, readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import puppeteer, { type Browser } from 'puppeteer-core';
+import type { Browser } from 'puppeteer-core';
 import { bundledChromium } from './bundled-chromium.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
 
@@ -111,11 +111,13 @@ const ARGS = [
  * Starts a browser without a window, with a profile of its own that goes when it ends.
  * @param signal ends it, also while it starts.
  */
-export function startBrowser(
+export async function startBrowser(
   { path, environment }: FoundBrowser,
   backEnd: StartedBackEnd,
   signal?: AbortSignal,
 ): Promise<Browser> {
+  // Loaded here: most commands start no browser, and it takes a third of a second.
+  const { default: puppeteer } = await import('puppeteer-core');
   return puppeteer.launch({
     executablePath: path,
     env: { ...process.env, ...environment },
