@@ -297,7 +297,8 @@ describe('--semantic-shapes', () => {
 });
 
 it('what nothing would show is told and looked up by a plan too', async () => {
-  const plan = ['--subsets', 'silhouettes', '--dry-run', '--projections', '3', '--semantic'];
+  const out = join(scratch, 'planned');
+  const plan = ['--subsets', 'silhouettes', '--dry-run', '--out', out, '--projections', '3', '--semantic'];
   const { stderr } = await generate([...plan, `plain:${data}`]);
   expect(stderr).toContain('outline-shapes is left out');
   expect(stderr).toContain('project-shapes is left out');

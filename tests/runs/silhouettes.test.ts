@@ -384,7 +384,8 @@ describe('what the summary says', () => {
       3,
     );
     expect(stdout).toContain('1 of 9, from 1 picture');
-    const plan = await generate([...SILHOUETTES, `plain:${folder}`, '--silhouettes-images', '9', '--dry-run']);
+    const args = ['--silhouettes-images', '9', '--dry-run', '--out', join(scratch, 'planned')];
+    const plan = await generate([...SILHOUETTES, `plain:${folder}`, ...args]);
     expect(plan.stdout).toContain('asked for 9, and the pictures number 1');
   });
 
