@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -7,6 +6,7 @@ import { SHAPE_SOURCES, type ShapeSource } from '../scenes/conditions.ts';
 import type { ItemSize } from '../scenes/scene2d.ts';
 import { BANK_FORMS, BANK_KINDS, type BankKind } from './bank-kinds.ts';
 import { DamagedFile, unlessMissing } from './faults.ts';
+import { sha256Of } from './sha256.ts';
 import { type BankItem, jsonFrom, writeDurably } from './shard-writer.ts';
 import { SPLITS, type Split } from './splits.ts';
 
@@ -97,7 +97,7 @@ export async function finalizeBank(
   const bytes = new Uint8Array(columns.shard.buffer);
   const splits = { train: 0, val: 0, test: 0 };
   for (const [, { split }] of kept) splits[split]++;
-  const digest = sha256(bytes);
+  const digest = sha256Of(bytes);
   const facts: BankFacts = { kind, items: kept.length, asked, splits, digest };
   await writeDurably(join(folder, 'index.bin'), bytes);
   await writeDurably(join(folder, 'index.json'), JSON.stringify(facts));
@@ -110,7 +110,7 @@ export async function openBank(folder: string): Promise<Bank | undefined> {
   if (text === undefined) return undefined;
   const facts = bankFacts.safeParse(jsonFrom(text)).data;
   const bytes = await readFile(join(folder, 'index.bin')).catch(unlessMissing);
-  if (!facts || bytes?.length !== columnBytes(facts.items) || sha256(bytes) !== facts.digest) {
+  if (!facts || bytes?.length !== columnBytes(facts.items) || sha256Of(bytes) !== facts.digest) {
     throw new DamagedFile(`${join(folder, 'index.json')}: the bank's index was changed; run the bank's stage again`);
   }
   const buffer = new SharedArrayBuffer(bytes.length);
@@ -132,7 +132,7 @@ export function joinBanks(kind: BankKind, banks: readonly Bank[]): Bank {
     for (const part of bank.parts) parts.push({ ...part, first: first + part.first });
     first += bank.items;
   }
-  const digest = sha256(new Uint8Array(columns.shard.buffer));
+  const digest = sha256Of(new Uint8Array(columns.shard.buffer));
   return bankOf(parts, { kind, items, asked: null, splits, digest }, columns);
 }
 
@@ -148,8 +148,6 @@ function bankOf(parts: readonly BankPart[], facts: BankFacts, columns: Columns):
   };
   return { ...facts, parts, columns, bySplit: { train: numbers(0), val: numbers(1), test: numbers(2) } };
 }
-
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 function columnBytes(items: number): number {
   return Object.values(COLUMNS).reduce((sum, type) => sum + type.BYTES_PER_ELEMENT, 0) * items;

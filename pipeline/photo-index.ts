@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { hash128, hashId, hashUnit } from '../sampling/hash.ts';
+import { BucketFiles } from './bucket-files.ts';
 import { unlessMissing } from './faults.ts';
 import { makeFolder } from './make-folder.ts';
 import type { Source, SourceFile } from './photo-sources.ts';
@@ -140,15 +141,19 @@ export async function buildPhotoIndex(
   const partial = `${folder}.${hostname()}-${process.pid}.partial`;
   await rm(partial, { recursive: true, force: true });
   await makeFolder(partial);
+  const [byPath, byOrder] = [new BucketFiles(BUCKETS, partial), new BucketFiles(BUCKETS, partial)];
   let facts: IndexFacts;
   try {
-    const digest = await inBuckets(partial, 'path', buckets => spread(buckets, sources, onProgress));
-    await inBuckets(partial, 'order', buckets => eachOnce(partial, buckets, seed, signal));
-    facts = { ...(await collect(partial, signal)), digest, sources: sources.map(({ pack }) => ({ pack })) };
+    const digest = await spread(byPath, sources, onProgress);
+    await eachOnce(byPath, byOrder, seed, signal);
+    facts = { ...(await collect(byOrder, partial, signal)), digest, sources: sources.map(({ pack }) => ({ pack })) };
     await writeDurably(join(partial, 'index.json'), JSON.stringify(facts));
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw error;
+  } finally {
+    await byPath.close();
+    await byOrder.close();
   }
   // Another process of this run may have been first, with the same list; anything else that lies there gives way.
   const other = await PhotoIndex.open(folder);
@@ -168,62 +173,8 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-type BucketKind = 'path' | 'order';
-const bucketPath = (folder: string, kind: BucketKind, bucket: number) => join(folder, `${kind}-${bucket}.partial`);
-
-async function inBuckets<T>(folder: string, kind: BucketKind, work: (buckets: Buckets) => Promise<T>): Promise<T> {
-  const buckets = new Buckets(folder, kind);
-  try {
-    return await work(buckets);
-  } finally {
-    await buckets.close();
-  }
-}
-
-/** Text files that are appended to in pieces of 64 KiB. */
-class Buckets {
-  readonly #folder: string;
-  readonly #kind: BucketKind;
-  readonly #pending: string[] = new Array(BUCKETS).fill('');
-  readonly #files = new Map<number, FileHandle>();
-
-  constructor(folder: string, kind: BucketKind) {
-    this.#folder = folder;
-    this.#kind = kind;
-  }
-
-  async append(bucket: number, line: string): Promise<void> {
-    this.#pending[bucket] += line;
-    if (this.#pending[bucket]!.length < 65_536) return;
-    await this.#flush(bucket);
-  }
-
-  async close(): Promise<void> {
-    for (let i = 0; i < BUCKETS; i++) await this.#flush(i);
-    for (const file of this.#files.values()) await file.close();
-  }
-
-  async #flush(bucket: number): Promise<void> {
-    const text = this.#pending[bucket]!;
-    if (text === '') return;
-    this.#pending[bucket] = '';
-    const file = this.#files.get(bucket) ?? (await open(bucketPath(this.#folder, this.#kind, bucket), 'w'));
-    this.#files.set(bucket, file);
-    await file.writeFile(text);
-  }
-}
-
-/** The lines of a bucket, which then goes away; a bucket without any has no file. */
-async function takeBucket(folder: string, kind: BucketKind, bucket: number): Promise<string[]> {
-  const path = bucketPath(folder, kind, bucket);
-  const text = await readFile(path, 'utf8').catch(unlessMissing);
-  if (text === undefined) return [];
-  await rm(path);
-  return text.split('\n').slice(0, -1);
-}
-
 async function spread(
-  buckets: Buckets,
+  buckets: BucketFiles,
   sources: readonly Source[],
   onProgress: (files: number) => void,
 ): Promise<string> {
@@ -234,7 +185,7 @@ async function spread(
       const id = idOf(source, file);
       const line: Line = [id, splitIn(source, found), number, file, path, licence, author, url];
       if (detail !== undefined) line.push(detail);
-      await buckets.append(hash128(path)[0] >>> 24, `${JSON.stringify(line)}\n`);
+      await buckets.append(hash128(path)[0] >>> 24, JSON.stringify(line));
       seen.add(markOf(source, found));
       if (seen.files % 10_000 === 0) onProgress(seen.files);
     }
@@ -247,11 +198,11 @@ async function spread(
  * named first, then the shortest: nothing of one photo may come under two ids, which may be in two splits. Where its details
  * differ, none of them counts: it is marked.
  */
-async function eachOnce(folder: string, buckets: Buckets, seed: number, signal?: AbortSignal): Promise<void> {
+async function eachOnce(named: BucketFiles, ordered: BucketFiles, seed: number, signal?: AbortSignal): Promise<void> {
   for (let bucket = 0; bucket < BUCKETS; bucket++) {
     signal?.throwIfAborted();
     const byPath = new Map<string, Line>();
-    for (const text of await takeBucket(folder, 'path', bucket)) {
+    for (const text of await named.take(bucket)) {
       const line = JSON.parse(text) as Line;
       const other = byPath.get(line[4]);
       const kept = !other || compareNames(line, other) < 0 ? line : other;
@@ -261,7 +212,7 @@ async function eachOnce(folder: string, buckets: Buckets, seed: number, signal?:
     }
     for (const line of byPath.values()) {
       const key = hash128(`${seed}/${line[0]}`)[0];
-      await buckets.append(key >>> 24, `${key.toString(16).padStart(8, '0')}${JSON.stringify(line)}\n`);
+      await ordered.append(key >>> 24, `${key.toString(16).padStart(8, '0')}${JSON.stringify(line)}`);
     }
   }
 }
@@ -335,6 +286,7 @@ export function splitOf(id: string): Split {
 
 /** Sorts the buckets into the final list. */
 async function collect(
+  buckets: BucketFiles,
   folder: string,
   signal?: AbortSignal,
 ): Promise<Pick<IndexFacts, 'files' | 'listBytes' | 'splits'>> {
@@ -344,7 +296,7 @@ async function collect(
   try {
     for (let bucket = 0; bucket < BUCKETS; bucket++) {
       signal?.throwIfAborted();
-      const lines = sortedLines(await takeBucket(folder, 'order', bucket));
+      const lines = sortedLines(await buckets.take(bucket));
       let chunk = '';
       let previous = '';
       for (const keyed of lines) {

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { connectedComponents } from '../extractors/connected-components.ts';
 import type { Mask } from '../extractors/image.ts';
 import { coverageFacts } from '../renderers/coverage.ts';
 import type { RenderedFrame } from '../renderers/render-host.ts';
 import type { RenderJob, SceneItems } from '../renderers/render-job.ts';
-import { largestPart, NEAREST, silhouette } from '../renderers/silhouette.ts';
+import { NEAREST, silhouette } from '../renderers/silhouette.ts';
 import { type Rng, rng } from '../sampling/rng.ts';
 import { decodeMesh, type StoredMesh } from '../scenes/mesh-format.ts';
 import { composeScene, DRAW_QUANTITY, type Draw3d, type Quantities, type View } from '../scenes/object-scene.ts';
@@ -179,7 +180,9 @@ export function isAccepted(
   minCoverage: number,
 ): boolean {
   const seen = silhouette(mesh, rotation, camera, VIEW_SIDE, NEAREST + displacement);
-  return seen !== undefined && largestPart(seen) >= minCoverage * VIEW_SIDE ** 2;
+  if (!seen) return false;
+  const largest = connectedComponents(seen).reduce((most, { area }) => Math.max(most, area), 0);
+  return largest >= minCoverage * VIEW_SIDE ** 2;
 }
 
 /** Meshes this thread has looked at last: the images of an instance show the same one. */

@@ -89,32 +89,3 @@ function fillTriangle(data: Uint8Array, size: number, places: Float64Array, p: n
     if (start <= end) data.fill(255, row * size + start, row * size + end + 1);
   }
 }
-
-/** Pixels of the largest 8-connected part of a silhouette. */
-export function largestPart({ width, height, data }: GreyImage): number {
-  const open = data.slice();
-  const stack: number[] = [];
-  let largest = 0;
-  for (let start = 0; start < open.length; start++) {
-    if (open[start] === 0) continue;
-    let area = 0;
-    stack.push(start);
-    open[start] = 0;
-    while (stack.length > 0) {
-      const at = stack.pop()!;
-      area++;
-      const x = at % width;
-      const y = (at - x) / width;
-      for (let ny = Math.max(0, y - 1); ny <= Math.min(height - 1, y + 1); ny++) {
-        for (let nx = Math.max(0, x - 1); nx <= Math.min(width - 1, x + 1); nx++) {
-          const next = ny * width + nx;
-          if (open[next] === 0) continue;
-          open[next] = 0;
-          stack.push(next);
-        }
-      }
-    }
-    largest = Math.max(largest, area);
-  }
-  return largest;
-}

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { Subset } from '../generate-options.ts';
+import { sha256OfFile } from '../sha256.ts';
 import { VERSION } from '../version.ts';
 import { ATTRIBUTION_COLUMNS } from './attribution.ts';
 import { type LicenceCounts, namedLicences } from './licence-section.ts';
@@ -159,16 +159,15 @@ export async function croissant(
     distribution: [
       ...shards.map(({ path, bytes, sha256 }) => fileObject(path, 'application/x-tar', bytes, sha256)),
       ...panels.map(({ path, bytes, sha256 }) => fileObject(path, 'application/jsonl', bytes, sha256)),
-      fileObject('attribution.csv', 'text/csv', (await stat(attribution)).size, sha256Of(await readFile(attribution))),
+      fileObject('attribution.csv', 'text/csv', (await stat(attribution)).size, await sha256OfFile(attribution)),
       ...subsets.flatMap(subset => fileSets(subset, shardsOf(subset))),
     ],
     recordSet: [...subsets.map(recordSet), sourceRecords()],
   };
 }
 
-const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-
-function countLicences(sources: readonly UsedSource[]): LicenceCounts {
+/** How many sources are under each licence. */
+export function countLicences(sources: readonly UsedSource[]): LicenceCounts {
   const counts = new Map<string | null, number>();
   for (const { licence } of sources) counts.set(licence, (counts.get(licence) ?? 0) + 1);
   return counts;

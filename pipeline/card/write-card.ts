@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Configuration } from '../configuration.ts';
 import { unlessMissing } from '../faults.ts';
 import type { RunFolder, RunRecord } from '../run-folder.ts';
+import { sha256OfFile } from '../sha256.ts';
 import { jsonFrom, writeDurably } from '../shard-writer.ts';
 import { UsageError } from '../usage-error.ts';
-import { licencesIn, writeAttribution } from './attribution.ts';
+import { writeAttribution } from './attribution.ts';
 import { card } from './card.ts';
-import { croissant } from './croissant.ts';
+import { countLicences, croissant } from './croissant.ts';
 import { contentsOf, type RunContents, sourcesOf } from './survey.ts';
 
 export const CARD = 'README.md';
@@ -54,7 +54,7 @@ async function writeOf(
   const name = datasetName(configuration);
   const sources = await sourcesOf(run, contents, signal, onLabels);
   writeAttribution(run.at(ATTRIBUTION), sources.used);
-  const licences = await licencesIn(run.at(ATTRIBUTION));
+  const licences = countLicences(sources.used);
   const renderers = record.renderers ?? [];
   await writeDurably(run.at(CARD), card({ name, configuration, renderers, contents, sources, licences }));
   const identity = { name, description: describe(contents), date: record.started.slice(0, 10) };
@@ -66,20 +66,18 @@ async function writeOf(
 /** Whether all files of a card are there and describe just these shards and tests. */
 export async function isCurrent(run: RunFolder, { shards, panels }: RunContents): Promise<boolean> {
   const card = await stat(run.at(CARD)).catch(unlessMissing);
-  const attribution = await readFile(run.at(ATTRIBUTION)).catch(unlessMissing);
+  const attribution = await sha256OfFile(run.at(ATTRIBUTION)).catch(unlessMissing);
   const text = await readFile(run.at(CROISSANT), 'utf8').catch(unlessMissing);
   if (!card || !attribution || text === undefined) return false;
   const { distribution } = (jsonFrom(text) ?? {}) as { distribution?: { '@id'?: unknown; sha256?: unknown }[] };
   if (!Array.isArray(distribution)) return false;
   const before = distribution.filter(({ sha256 }) => sha256 !== undefined);
-  const now = [...shards, ...panels, { path: ATTRIBUTION, sha256: sha256Of(attribution) }];
+  const now = [...shards, ...panels, { path: ATTRIBUTION, sha256: attribution }];
   return (
     before.length === now.length &&
     now.every(({ path, sha256 }, i) => before[i]!['@id'] === path && before[i]!.sha256 === sha256)
   );
 }
-
-const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 function describe({ shards, panels }: RunContents): string {
   const counts = new Map<string, number>();

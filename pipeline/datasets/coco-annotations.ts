@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { hash128 } from '../../sampling/hash.ts';
+import { BucketFiles } from '../bucket-files.ts';
 import { invalidValue, UsageError } from '../usage-error.ts';
-import { BucketFiles } from './bucket-files.ts';
 import type { Listing } from './dataset.ts';
 import { jsonArrays, PIECE_BYTES } from './json-arrays.ts';
 
@@ -41,10 +42,10 @@ const MOST_BUCKETS = 256;
  */
 export async function* annotatedPictures(path: string, listing: Listing = {}): AsyncGenerator<AnnotatedPicture> {
   const { size } = await stat(path);
-  const buckets = await BucketFiles.open(Math.min(MOST_BUCKETS, Math.ceil(size / BUCKET_BYTES) || 1));
+  const buckets = new BucketFiles(Math.min(MOST_BUCKETS, Math.ceil(size / BUCKET_BYTES) || 1), tmpdir());
   try {
     const named = await spread(path, buckets, listing);
-    for (let bucket = 0; bucket < buckets.count; bucket++) yield* bringTogether(await buckets.lines(bucket), named);
+    for (let bucket = 0; bucket < buckets.count; bucket++) yield* bringTogether(await buckets.take(bucket), named);
   } finally {
     await buckets.close();
   }

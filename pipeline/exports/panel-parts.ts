@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { DamagedFile, unlessMissing } from '../faults.ts';
 import { type PanelTest, panelTestSchema } from '../labels.ts';
 import type { RunFolder } from '../run-folder.ts';
+import { sha256Of } from '../sha256.ts';
 import { jsonFrom } from '../shard-writer.ts';
 import type { ExportPart } from './exporter.ts';
 
@@ -28,11 +28,10 @@ export async function panelParts(run: RunFolder): Promise<PanelPart[]> {
     const folder = run.at('panels', condition);
     const list = await readFile(join(folder, LIST)).catch(unlessMissing);
     if (!list) continue;
-    const sha256 = createHash('sha256').update(list).digest('hex');
     const samples = list.reduce((lines, byte) => lines + (byte === 0x0a ? 1 : 0), 0);
     if (samples === 0) continue;
     const { subset } = testFrom(list.toString('utf8', 0, list.indexOf('\n')), folder);
-    parts.push({ name: condition, condition, folder, subset, samples, sha256, first });
+    parts.push({ name: condition, condition, folder, subset, samples, sha256: sha256Of(list), first });
     first += samples;
   }
   return parts;

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
+import { sha256Of } from '../sha256.ts';
 import {
   type CopyrightFile,
   type FilesStanza,
@@ -226,8 +226,7 @@ function origin(copyright: CopyrightFile, stanza: FilesStanza, name: string): st
 }
 
 function describe(path: string, bytes: Buffer, stated: Licensing): PackFile {
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return packFileSchema.parse({ path, bytes: bytes.length, sha256, ...stated });
+  return packFileSchema.parse({ path, bytes: bytes.length, sha256: sha256Of(bytes), ...stated });
 }
 
 /** @throws Error that says what is missing or the last thing the program said. */

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import { unlessMissing } from '../faults.ts';
+import { sha256OfFile } from '../sha256.ts';
 import {
   findPack,
   loadManifest,
@@ -130,11 +128,4 @@ async function findProblem(path: string, file: PackFile): Promise<PackProblem['p
   if (!found) return 'missing';
   if (found.size !== file.bytes) return 'wrong size';
   return (await sha256OfFile(path)) === file.sha256 ? undefined : 'wrong sha256';
-}
-
-/** Lower-case hexadecimal SHA-256 of a file, streamed. */
-export async function sha256OfFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }

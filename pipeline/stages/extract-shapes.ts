@@ -3,11 +3,10 @@ import { ImageTooLarge } from '../../extractors/kernel/channel-masks.ts';
 import { drawTries, findNaturalShape, type NaturalShape } from '../../extractors/natural-shape.ts';
 import { overlap } from '../../extractors/overlap.ts';
 import type { PlacedMask } from '../../extractors/placed-mask.ts';
-import { shapeStatistics } from '../../extractors/shape-statistics.ts';
 import { chance, integer, logUniform, uniform } from '../../sampling/distributions.ts';
 import { type Rng, rng } from '../../sampling/rng.ts';
-import { bankItemId, readStored } from '../bank.ts';
-import { decodeMask, encodeGrey } from '../bank-images.ts';
+import { readStored } from '../bank.ts';
+import { decodeMask } from '../bank-images.ts';
 import {
   bankResult,
   type EarlierItem,
@@ -21,9 +20,10 @@ import {
 } from '../bank-stage.ts';
 import type { Configuration, NaturalShapesRecipe } from '../configuration.ts';
 import { InputFault } from '../faults.ts';
-import { encodeLabel, type ShapeLabel, shapeLabelSchema } from '../labels.ts';
+import type { ShapeLabel } from '../labels.ts';
 import { decodePhoto, openPhoto, type Photo } from '../photo.ts';
 import type { IndexedFile, PhotoIndex } from '../photo-index.ts';
+import { shapeItem } from '../shape-item.ts';
 import type { Stage } from '../stage.ts';
 
 /** Measured on the starter photos: shapes that a photo gives as a whole, and each further look at a window of it. */
@@ -179,7 +179,7 @@ async function isKnown(found: PlacedMask, earlier: readonly EarlierItem[], maxOv
   return false;
 }
 
-async function newShape(
+function newShape(
   { id: photoId, split, provenance }: IndexedFile,
   round: number,
   photo: Photo,
@@ -188,27 +188,15 @@ async function newShape(
   shape: NaturalShape,
   box: Box,
 ): Promise<NewItem> {
-  const { width, height } = shape.mask;
   const { channel, inverted, threshold } = shape.try;
-  const id = bankItemId('shapes', photoId, round);
-  const label = encodeLabel(shapeLabelSchema, {
-    id,
+  return shapeItem('shapes', shape.mask, {
     kind: 'natural',
     split,
-    width,
-    height,
+    source: photoId,
+    rank: round,
     area: shape.area,
+    picture: photo,
     found: { round, window, scale: image.width / (window ?? photo).width, channel, inverted, threshold, box },
-    annotated: null,
-    projected: null,
-    statistics: shapeStatistics(shape.mask),
-    photo: { id: photoId, width: photo.width, height: photo.height },
     provenance,
   });
-  return {
-    id,
-    files: { png: await encodeGrey(shape.mask) },
-    label,
-    facts: { source: photoId, split, kind: 'natural', rank: round, width, height },
-  };
 }

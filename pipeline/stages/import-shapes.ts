@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { Mask } from '../../extractors/image.ts';
-import { shapeStatistics } from '../../extractors/shape-statistics.ts';
-import { coverageFacts } from '../../renderers/coverage.ts';
-import { bankItemId } from '../bank.ts';
-import { decodeMask, encodeGrey } from '../bank-images.ts';
+import { tightMask } from '../../extractors/placed-mask.ts';
+import { decodeMask } from '../bank-images.ts';
 import { bankShard, type ImportTask, importFile, type NewItem, parseBankSource, photoOf } from '../bank-stage.ts';
 import { asInputFault, InputFault } from '../faults.ts';
-import { encodeLabel, shapeLabelSchema } from '../labels.ts';
+import { shapeItem } from '../shape-item.ts';
 import type { Stage } from '../stage.ts';
 
 /**
@@ -48,42 +45,17 @@ export const importShapes: Stage<ImportTask> = {
         throw asInputFault(error, 'cannot read');
       });
       const whole = await decodeMask(bytes);
-      const { mask, area } = tight(whole);
-      const { width, height } = mask;
-      const id = bankItemId('shapes', file.id, 0);
-      const { source, split } = photoOf(file);
-      const label = encodeLabel(shapeLabelSchema, {
-        id,
+      const tight = tightMask(whole);
+      if (!tight) throw new InputFault('expected a white shape on black, found no white pixel');
+      return shapeItem('shapes', tight.mask, {
         kind,
-        split,
-        width,
-        height,
-        area,
-        found: null,
-        annotated: null,
-        projected: null,
-        statistics: shapeStatistics(mask),
-        photo: { id: source, width: whole.width, height: whole.height },
+        ...photoOf(file),
+        file: file.id,
+        rank: 0,
+        area: tight.area,
+        picture: whole,
         provenance: file.provenance,
       });
-      return {
-        id,
-        files: { png: await encodeGrey(mask) },
-        label,
-        facts: { source, split, kind, rank: 0, width, height },
-      };
     });
   },
 };
-
-/** The mask cut to its bounding box. @throws InputFault when nothing is set. */
-function tight(mask: Mask): { mask: Mask; area: number } {
-  const { box, area } = coverageFacts(mask);
-  if (area === 0) throw new InputFault('expected a white shape on black, found no white pixel');
-  const data = new Uint8Array(box.width * box.height);
-  for (let row = 0; row < box.height; row++) {
-    const start = (box.top + row) * mask.width + box.left;
-    data.set(mask.data.subarray(start, start + box.width), row * box.width);
-  }
-  return { mask: { data, width: box.width, height: box.height }, area };
-}

@@ -3,17 +3,14 @@ import type { Box } from '../../extractors/image.ts';
 import { type ScaledRule, scaledRule } from '../../extractors/natural-shape.ts';
 import { boxOverlap, overlap } from '../../extractors/overlap.ts';
 import { type PlacedMask, tightMask } from '../../extractors/placed-mask.ts';
-import { shapeStatistics } from '../../extractors/shape-statistics.ts';
 import { halfCovered, objectCoverage } from '../../extractors/silhouette.ts';
-import { bankItemId } from '../bank.ts';
-import { encodeGrey } from '../bank-images.ts';
 import { bankResult, bankShard, type ImportTask, type NewItem } from '../bank-stage.ts';
 import type { NaturalShapesRecipe } from '../configuration.ts';
 import type { DatasetName, DatasetReader, SegmentedObject } from '../datasets/dataset.ts';
 import { readObjects } from '../datasets/datasets.ts';
 import { InputFault } from '../faults.ts';
-import { encodeLabel, shapeLabelSchema } from '../labels.ts';
 import type { IndexedFile } from '../photo-index.ts';
+import { shapeItem } from '../shape-item.ts';
 import type { Stage } from '../stage.ts';
 
 /** Measured on pictures of COCO: shapes that one gives, and what it takes to find them. */
@@ -158,32 +155,21 @@ function nearlyCoincide(a: Outline, b: Outline, maxOverlap: number): boolean {
   return boxOverlap(a.box, b.box) > 0 && overlap(a, b) > maxOverlap;
 }
 
-async function newShape(
+function newShape(
   { id: source, split, provenance }: IndexedFile,
   dataset: { readonly dataset: DatasetName; readonly part: string | null },
   { object, mask, box, area, scale }: Outline,
   rank: number,
 ): Promise<NewItem> {
-  const { width, height } = mask;
   const { label, category, instance, taxonomy } = object;
-  const id = bankItemId('semantic-shapes', source, rank);
-  return {
-    id,
-    files: { png: await encodeGrey(mask) },
-    label: encodeLabel(shapeLabelSchema, {
-      id,
-      kind: 'semantic',
-      split,
-      width,
-      height,
-      area,
-      found: null,
-      annotated: { ...dataset, label, category, instance, taxonomy, box, scale },
-      projected: null,
-      statistics: shapeStatistics(mask),
-      photo: { id: source, width: object.width, height: object.height },
-      provenance,
-    }),
-    facts: { source, split, kind: 'semantic', rank, width, height },
-  };
+  return shapeItem('semantic-shapes', mask, {
+    kind: 'semantic',
+    split,
+    source,
+    rank,
+    area,
+    picture: object,
+    annotated: { ...dataset, label, category, instance, taxonomy, box, scale },
+    provenance,
+  });
 }

@@ -1,16 +1,15 @@
 import { scaledRule } from '../../extractors/natural-shape.ts';
 import { type PlacedMask, tightMask } from '../../extractors/placed-mask.ts';
-import { shapeStatistics } from '../../extractors/shape-statistics.ts';
 import { silhouette } from '../../renderers/silhouette.ts';
 import { rng } from '../../sampling/rng.ts';
 import { rotationMatrix, uniformRotation } from '../../sampling/rotation.ts';
 import { decodeMesh, POSITION_STEPS, type StoredMesh, VERTEX_COMPONENTS } from '../../scenes/mesh-format.ts';
 import { type Camera, halfField, type Quaternion, SENSOR } from '../../scenes/scene3d.ts';
-import { bankItemId, itemSize, readItem } from '../bank.ts';
-import { encodeGrey } from '../bank-images.ts';
+import { itemSize, readItem } from '../bank.ts';
 import { bankResult, bankShard, type NewItem } from '../bank-stage.ts';
 import type { Configuration } from '../configuration.ts';
-import { encodeLabel, type MeshLabel, shapeLabelSchema } from '../labels.ts';
+import type { MeshLabel } from '../labels.ts';
+import { shapeItem } from '../shape-item.ts';
 import type { Stage } from '../stage.ts';
 
 interface Task {
@@ -156,34 +155,22 @@ export function fittingDistance(
   return distance / POSITION_STEPS;
 }
 
-async function newShape(
+function newShape(
   { id: mesh, split, provenance }: MeshLabel,
   view: number,
   rotation: Quaternion,
   { mask, box, area, camera }: Projection,
   { naturalShapes: { workSide } }: Configuration,
 ): Promise<NewItem> {
-  const { width, height } = mask;
-  // The id of the mesh's file, which its bank id begins with.
-  const source = mesh.slice(0, 16);
-  const id = bankItemId('projected-shapes', source, view);
-  return {
-    id,
-    files: { png: await encodeGrey(mask) },
-    label: encodeLabel(shapeLabelSchema, {
-      id,
-      kind: 'projection',
-      split,
-      width,
-      height,
-      area,
-      found: null,
-      annotated: null,
-      projected: { mesh, rotation, camera, box },
-      statistics: shapeStatistics(mask),
-      photo: { id: source, width: workSide, height: workSide },
-      provenance,
-    }),
-    facts: { source, split, kind: 'projection', rank: view, width, height },
-  };
+  return shapeItem('projected-shapes', mask, {
+    kind: 'projection',
+    split,
+    // The id of the mesh's file, which its bank id begins with.
+    source: mesh.slice(0, 16),
+    rank: view,
+    area,
+    picture: { width: workSide, height: workSide },
+    projected: { mesh, rotation, camera, box },
+    provenance,
+  });
 }

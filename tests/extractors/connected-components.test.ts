@@ -20,6 +20,16 @@ describe('contiguous areas', () => {
     expect(areas.map(({ area, box }) => [area, box])).toEqual([[5, { left: 0, top: 0, width: 5, height: 3 }]]);
   });
 
+  it.each([
+    [['....', '....'], 0],
+    [['#..#', '.#.#'], 2],
+    [['#.#', '.#.', '#.#'], 5],
+    [['##.#', '...#', '####'], 6],
+    [['#'], 1],
+  ])('of %j: the largest has %i pixels', (rows, area) =>
+    expect(connectedComponents(drawn(...rows)).reduce((most, part) => Math.max(most, part.area), 0)).toBe(area),
+  );
+
   it('come in the order of their first pixel and are cut out alone', () => {
     const areas = connectedComponents(drawn('.####', '.#..#', '.#.#.', '#...#'));
     expect(areas.map(componentMask).map(rowsOf)).toEqual([['.####', '.#..#', '.#.#.', '#...#']]);

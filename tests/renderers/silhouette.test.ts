@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { largestPart, silhouette } from '../../renderers/silhouette.ts';
+import { silhouette } from '../../renderers/silhouette.ts';
 import { uniform } from '../../sampling/distributions.ts';
 import { type Rng, rng } from '../../sampling/rng.ts';
 import { rotationMatrix, uniformRotation } from '../../sampling/rotation.ts';
@@ -67,20 +67,4 @@ describe('a silhouette', () => {
     const mesh = decodeMesh(encodeMesh(sphere(16)));
     expect(silhouette(mesh, [0, 0, 0, 1], { distance: 0.45, focalLength: 32, sensor: 36 }, 64)).toBeUndefined();
   });
-});
-
-describe('the largest part', () => {
-  const image = (rows: string[]) => ({
-    width: rows[0]!.length,
-    height: rows.length,
-    data: Uint8Array.from(rows.join(''), pixel => (pixel === '#' ? 255 : 0)),
-  });
-
-  it.each([
-    [['....', '....'], 0],
-    [['#..#', '.#.#'], 2],
-    [['#.#', '.#.', '#.#'], 5],
-    [['##.#', '...#', '####'], 6],
-    [['#'], 1],
-  ])('of %j has %i pixels', (rows, area) => expect(largestPart(image(rows))).toBe(area));
 });
