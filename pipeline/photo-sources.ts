@@ -136,7 +136,9 @@ export function packSource({ pack: { id }, state, folder }: PackSummary): Source
   };
 }
 
-const unknown = { split: null, licence: null, author: null, url: null };
+/** What is known of a file whose author and licence nobody tells. */
+export const RIGHTS_UNKNOWN = { licence: null, author: null, url: null } as const;
+const unknown = { split: null, ...RIGHTS_UNKNOWN };
 
 /** The files of a kind in a folder and in those below it. */
 export async function folderSource(folder: string, { files: pattern }: Pick<SourceKind, 'files'>): Promise<Source> {

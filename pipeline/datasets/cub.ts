@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { tightMask } from '../../extractors/placed-mask.ts';
+import { RIGHTS_UNKNOWN } from '../photo-sources.ts';
 import { datasetReader } from './dataset.ts';
 import {
   type DatasetForm,
@@ -69,9 +70,7 @@ export const cub = datasetReader<Entry>({
               path: await linkTarget(join(root, file)),
               file,
               part: parts.get(`${name}/${picture}`) ?? null,
-              licence: null,
-              author: null,
-              url: null,
+              ...RIGHTS_UNKNOWN,
               entry: { mask: join(segmentations, name, mask), class: name, group: groups.get(name) ?? null },
             };
           }

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { InputFault } from '../faults.ts';
+import { RIGHTS_UNKNOWN } from '../photo-sources.ts';
 import { readBinaryMask } from './binary-mask.ts';
 import { datasetReader } from './dataset.ts';
 import { filesOf, findDataset, hasFolders, linkTarget, stem } from './layout.ts';
@@ -33,9 +34,7 @@ export const dis5k = datasetReader<Entry>({
               path: await linkTarget(join(root, part, 'im', name)),
               file: `${part}/im/${name}`,
               part,
-              licence: null,
-              author: null,
-              url: null,
+              ...RIGHTS_UNKNOWN,
               entry: { mask: join(root, part, 'gt', `${stem(name)}.png`) },
             };
           }

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { InputFault } from '../faults.ts';
+import { RIGHTS_UNKNOWN } from '../photo-sources.ts';
 import { UsageError } from '../usage-error.ts';
 import { datasetReader, type SegmentedObject } from './dataset.ts';
 import { IMAGENET_CLASSES } from './imagenet-classes.ts';
@@ -68,9 +69,7 @@ export const imagenetS = datasetReader<Entry>({
                 path: await linkTarget(join(root, file)),
                 file,
                 part,
-                licence: null,
-                author: null,
-                url: null,
+                ...RIGHTS_UNKNOWN,
                 entry: { mask: join(masks, wnid, mask), root },
               };
             }

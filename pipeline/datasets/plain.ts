@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { InputFault } from '../faults.ts';
+import { RIGHTS_UNKNOWN } from '../photo-sources.ts';
 import { readBinaryMask } from './binary-mask.ts';
 import { datasetReader, type Taxonomy } from './dataset.ts';
 import { LABEL_LIST, readLabelList } from './label-list.ts';
@@ -45,9 +46,7 @@ export const plain = datasetReader<Entry>({
             file: `images/${file}`,
             split,
             part: null,
-            licence: null,
-            author: null,
-            url: null,
+            ...RIGHTS_UNKNOWN,
             entry: { mask: join(root, 'masks', stem(file)), label, taxonomy },
           };
         }

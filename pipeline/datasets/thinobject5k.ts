@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { InputFault } from '../faults.ts';
+import { RIGHTS_UNKNOWN } from '../photo-sources.ts';
 import { readBinaryMask } from './binary-mask.ts';
 import { datasetReader } from './dataset.ts';
 import { fileBelow } from './label-list.ts';
@@ -36,9 +37,7 @@ export const thinobject5k = datasetReader<Entry>({
               path: await linkTarget(join(root, 'images', `${name}.jpg`)),
               file: `images/${name}.jpg`,
               part: stem(list),
-              licence: null,
-              author: null,
-              url: null,
+              ...RIGHTS_UNKNOWN,
               entry: { mask: join(root, 'masks', `${name}.png`) },
             };
           }

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { InputFault } from '../faults.ts';
+import { RIGHTS_UNKNOWN } from '../photo-sources.ts';
 import { datasetReader, type SegmentedObject } from './dataset.ts';
 import {
   type DatasetForm,
@@ -79,9 +80,7 @@ export const voc = datasetReader<Entry>({
             path: await linkTarget(join(root, file)),
             file,
             part,
-            licence: null,
-            author: null,
-            url: null,
+            ...RIGHTS_UNKNOWN,
             entry: {
               classes: join(root, 'SegmentationClass', `${name}.png`),
               objects: join(root, 'SegmentationObject', `${name}.png`),

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { InputFault } from '../faults.ts';
+import { RIGHTS_UNKNOWN } from '../photo-sources.ts';
 import { readCutOut } from './binary-mask.ts';
 import { csvValue, readCsv } from './csv.ts';
 import { datasetReader, type Taxonomy } from './dataset.ts';
@@ -43,9 +44,7 @@ export const wtp = datasetReader<Entry>({
             file,
             group: `species ${base_id.trim()}`,
             part: null,
-            licence: null,
-            author: null,
-            url: null,
+            ...RIGHTS_UNKNOWN,
             entry: {
               label: label.trim(),
               taxonomy: { generation: csvValue(gen), form: csvValue(form), species, speciesId: csvValue(base_id) },
