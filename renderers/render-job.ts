@@ -7,10 +7,40 @@ export interface SceneItems {
   readonly environment: number;
 }
 
+/** Draws by rasterisation with prefiltered light. */
+export interface RasterEngine {
+  readonly name: 'raster';
+}
+
+/** Draws by following paths of light. */
+export interface PathTraceEngine {
+  readonly name: 'pathtrace';
+  /** Paths a pixel. */
+  readonly samples: number;
+  /** Whether noise is smoothed, guided by the first hit's normal and base colour. */
+  readonly denoise: boolean;
+  /** Chooses the pixels' sequences of samples; unsigned, 32 bits. */
+  readonly seed: number;
+  /** Radiance above which a path's light after its first bounce is clamped (fireflies); `Infinity` for measurements. */
+  readonly clamp: number;
+  /** How the panorama's light is found: by its brightness, by the material, or by both, weighted; for tests other than `both`. */
+  readonly strategy?: 'both' | 'light' | 'material';
+}
+
+export type Engine = RasterEngine | PathTraceEngine;
+
 /** One image to be drawn by the page. */
 export interface RenderJob {
   readonly scene: Scene3d;
   readonly items: SceneItems;
+  /** Rasterised when left out. */
+  readonly engine?: Engine;
+  /**
+   * Whether depth and normals come too, behind the pixels; not when left out. RGBA 32-bit floats, rows from the top down, of the surface that a
+   * pixel's middle shows. Red, green and blue are the unit normal in the camera's axes (x right, y up, z towards the camera),
+   * alpha is the depth along the camera's axis from the camera; all 0 beside the object.
+   */
+  readonly geometry?: boolean;
   /**
    * `picture`: RGBA bytes, tone mapped sRGB, alpha the coverage of the object. `radiance`: RGBA 32-bit floats, linear, for
    * measurements. Rows from the top down.
