@@ -21,8 +21,8 @@ export interface PathTraceEngine {
   readonly denoise: boolean;
   /** Chooses the pixels' sequences of samples; unsigned, 32 bits. */
   readonly seed: number;
-  /** Radiance above which a path's light after its first bounce is clamped (fireflies); `Infinity` for measurements. */
-  readonly clamp: number;
+  /** Radiance above which a path's light after its first bounce is clamped (fireflies); not at all when left out, for measurements. */
+  readonly clamp?: number;
   /** How the panorama's light is found: by its brightness, by the material, or by both, weighted; for tests other than `both`. */
   readonly strategy?: 'both' | 'light' | 'material';
 }
