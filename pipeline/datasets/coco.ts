@@ -11,6 +11,7 @@ import {
   runLengthBox,
 } from '../../extractors/run-lengths.ts';
 import { InputFault } from '../faults.ts';
+import { licenceOfAddress } from '../packs/licence-names.ts';
 import { openPhoto, photoAsStored, refuseAbove } from '../photo.ts';
 import { annotatedPictures, type MaskAnnotation } from './coco-annotations.ts';
 import { datasetReader, type SegmentedObject } from './dataset.ts';
@@ -58,7 +59,7 @@ export const coco = datasetReader<Entry>({
               path: leadsOut ? resolve(root, file) : await linkTarget(join(root, file)),
               file,
               part,
-              licence: licenceUrl === null ? null : spdxLicence(licenceUrl),
+              licence: licenceUrl === null ? null : licenceOfAddress(licenceUrl),
               author: null,
               url,
               entry: fault === null ? { width, height, annotations } : { fault },
@@ -145,18 +146,6 @@ async function pictureFinder(root: string, part: string | null): Promise<(fileNa
     }
     return posix.join(found ?? folders[0]!, fileName);
   };
-}
-
-const CREATIVE_COMMONS = /creativecommons\.org\/licenses\/(by(?:-nc)?(?:-sa|-nd)?)\/(\d\.\d)\/?$/i;
-
-/** What COCO's files say of licences, as SPDX writes it; null: it is none of them. */
-function spdxLicence(url: string): string | null {
-  const [, terms, version] = CREATIVE_COMMONS.exec(url) ?? [];
-  if (terms) return `CC-${terms.toUpperCase()}-${version}`;
-  if (/creativecommons\.org\/publicdomain\/zero\/1\.0/i.test(url)) return 'CC0-1.0';
-  if (/flickr\.com\/commons\/usage/i.test(url)) return 'LicenseRef-no-known-copyright-restrictions';
-  if (/usa\.gov\/(copyright|government-works)/i.test(url)) return 'LicenseRef-us-government-work';
-  return null;
 }
 
 /** Of a picture, and of all of its masks together: beyond, they would take more memory than a worker has for a picture. */

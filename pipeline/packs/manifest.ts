@@ -2,22 +2,25 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { SOURCE_NAMES } from './source-names.ts';
 
 /** Root of this package, where assets-manifest.json and assets/ lie. */
 export const PACKAGE_ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** `/`-separated and below its folder: never absolute, never with `.` or `..`. */
-const relativePath = z
+export const relativePath = z
   .string()
   .regex(
     /^(?!\.{1,2}(\/|$))[^/\\\0]+(\/(?!\.{1,2}(\/|$))[^/\\\0]+)*$/,
     'expected a relative path with / and without . or .. parts',
   );
 
-const packId = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'expected lower-case letters, digits and single dashes');
+export const packId = z
+  .string()
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'expected lower-case letters, digits and single dashes');
 
 /** An SPDX expression: identifiers, `LicenseRef-…` for what SPDX does not list, AND, OR, WITH and brackets. */
-const spdxExpression = z.string().regex(/^[A-Za-z0-9.+() -]+$/, 'expected an SPDX licence expression');
+export const spdxExpression = z.string().regex(/^[A-Za-z0-9.+() -]+$/, 'expected an SPDX licence expression');
 
 export const packFileSchema = z.strictObject({
   /** Below the pack's folder. */
@@ -55,9 +58,11 @@ const debianPackageSchema = z.strictObject({
   include: z.array(debianRuleSchema).min(1),
 });
 
+export const PACK_KINDS = ['photos', 'meshes', 'environments', 'materials', 'textures', 'segmentation'] as const;
+
 export const packSchema = z.strictObject({
   id: packId,
-  kind: z.enum(['photos', 'meshes', 'environments', 'materials', 'textures', 'segmentation']),
+  kind: z.enum(PACK_KINDS),
   title: z.string().min(1),
   /** Of the pack as a whole; each file has its own. */
   licence: spdxExpression,
@@ -67,6 +72,11 @@ export const packSchema = z.strictObject({
   obtained: z.discriminatedUnion('via', [
     z.strictObject({ via: z.literal('repository'), folder: relativePath, files: z.array(packFileSchema).min(1) }),
     z.strictObject({ via: z.literal('debian'), packages: z.array(debianPackageSchema).min(1) }),
+    z.strictObject({
+      via: z.enum(SOURCE_NAMES),
+      /** Where the source's index and files are: as the source's own schema says (`sources/<via>.ts`). */
+      addresses: z.record(z.string(), z.unknown()),
+    }),
   ]),
 });
 
@@ -88,10 +98,13 @@ export type DebianPackage = z.infer<typeof debianPackageSchema>;
 export type DebianRule = z.infer<typeof debianRuleSchema>;
 
 /**
- * Reads and checks the manifest of asset packs.
+ * Reads and checks the manifest of asset packs: this package's own, or the one that $SHAPEMILL_MANIFEST names (a mirror's, with
+ * other addresses).
  * @throws Error that names the file and every field that is not as expected.
  */
-export async function loadManifest(path = join(PACKAGE_ROOT, 'assets-manifest.json')): Promise<Manifest> {
+export async function loadManifest(
+  path = process.env.SHAPEMILL_MANIFEST || join(PACKAGE_ROOT, 'assets-manifest.json'),
+): Promise<Manifest> {
   return parseJson(manifestSchema, await readFile(path, 'utf8'), path);
 }
 
