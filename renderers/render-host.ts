@@ -31,6 +31,8 @@ export interface RendererFacts {
 export interface RenderedFrame {
   /** As the job's `output` says. */
   readonly pixels: Uint8Array<ArrayBuffer>;
+  /** Depth and normals, where the job asks for them, in its form; in the same memory behind the pixels. */
+  readonly geometry?: Float32Array<ArrayBuffer>;
   readonly times: RenderTimes;
 }
 
@@ -238,7 +240,7 @@ export class RenderHost {
       );
       if (!order.pixels) throw new Error('the page sent no pixels');
       this.#orders.delete(order.number);
-      order.resolve({ pixels: order.pixels, times });
+      order.resolve({ ...takenApart(order.pixels, order.job), times });
     } catch (error) {
       this.#failed(place, slot, order, error as Error);
     } finally {
@@ -278,8 +280,18 @@ export class RenderHost {
   }
 }
 
+const pixelBytes = ({ scene, output }: RenderJob) => scene.size ** 2 * (output === 'picture' ? 4 : 16);
+const geometryBytes = ({ scene, geometry }: RenderJob) => (geometry ? scene.size ** 2 * 16 : 0);
+
 function frameBytes(job: RenderJob | undefined): number | undefined {
-  return job && job.scene.size ** 2 * (job.output === 'picture' ? 4 : 16);
+  return job && pixelBytes(job) + geometryBytes(job);
+}
+
+/** What a page sent, as views of it. */
+function takenApart(sent: Uint8Array<ArrayBuffer>, job: RenderJob): Omit<RenderedFrame, 'times'> {
+  if (!job.geometry) return { pixels: sent };
+  const at = pixelBytes(job);
+  return { pixels: sent.subarray(0, at), geometry: new Float32Array(sent.buffer, at) };
 }
 
 /** Also a page that hangs: the browser ends its process. */

@@ -7,6 +7,7 @@ import { isSwiftShader } from '../webgl-renderer.ts';
 import { Assets } from './assets.ts';
 import { BackdropMaterial, Background, backdropGeometry } from './background.ts';
 import { Capture } from './capture.ts';
+import { GeometryPass } from './geometry-pass.ts';
 import { DepthMaterial, LaidMaterial, ObjectMaterial } from './object-material.ts';
 
 extend({ Group, Mesh });
@@ -26,6 +27,7 @@ class Page {
   readonly #root: ReconcilerRoot<HTMLCanvasElement>;
   readonly #assets: Assets;
   readonly #capture: Capture;
+  readonly #geometryPass: GeometryPass;
   readonly #camera = new PerspectiveCamera();
   readonly #background = new Background();
   readonly #backdrop = { geometry: backdropGeometry(), material: new BackdropMaterial(this.#background) };
@@ -39,6 +41,7 @@ class Page {
     this.#root = root;
     this.#assets = new Assets(renderer, location.pathname.replace(/\/$/, ''));
     this.#capture = new Capture(renderer, this.#background, this.#laid, samplesFor(this.webglRenderer));
+    this.#geometryPass = new GeometryPass(renderer, this.#laid);
   }
 
   static async open(): Promise<Page> {
@@ -68,11 +71,12 @@ class Page {
     return String(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
   }
 
-  async render(number: number, { scene, items, output }: RenderJob): Promise<RenderTimes> {
+  async render(number: number, { scene, items, geometry, output }: RenderJob): Promise<RenderTimes> {
     const began = performance.now();
     const loaded = await this.#assets.load(items, number);
     const ready = performance.now();
     let pixels: Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
+    let surface: Float32Array<ArrayBuffer> | undefined;
     try {
       // From here on nothing is waited for: the renderer is not shared between two images.
       const seenThrough = loaded.material.transmissive;
@@ -98,16 +102,19 @@ class Page {
       this.#point(scene.camera, OBJECT_RADIUS + MARGIN + scene.material.displacement);
       this.#renderer.setRenderTarget(this.#capture.target(scene.size));
       this.#renderer.render(root, this.#camera);
-      this.#capture.outline(loaded.geometry, new Quaternion(...scene.object.rotation), this.#camera);
+      const rotation = new Quaternion(...scene.object.rotation);
+      this.#capture.outline(loaded.geometry, rotation, this.#camera);
       pixels =
         output === 'picture'
           ? this.#capture.picture(scene.toneMapping, seenThrough)
           : this.#capture.radiance(seenThrough);
+      if (geometry) surface = this.#geometryPass.draw(loaded.geometry, rotation, this.#camera, scene.size);
     } finally {
       loaded.release();
     }
     const drawn = performance.now();
-    const response = await fetch(`frames/${number}`, { method: 'POST', body: pixels });
+    const body = surface ? new Blob([pixels, surface]) : pixels;
+    const response = await fetch(`frames/${number}`, { method: 'POST', body });
     if (!response.ok) throw new Error(`frames/${number}: ${response.status}`);
     if (Page.lost || this.#renderer.getContext().isContextLost()) throw new Error('the WebGL context was lost');
     return { load: ready - began, draw: drawn - ready, send: performance.now() - drawn };

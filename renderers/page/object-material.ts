@@ -113,13 +113,38 @@ export class OutlineMaterial extends ShaderMaterial {
   }
 }
 
-/** The vertices where the object's own shader puts them, and nothing else. */
+/**
+ * The unit normal as the mesh has it, in the camera's axes and turned to the side that is seen, and the depth along the camera's
+ * axis as alpha.
+ */
+export class GeometryMaterial extends ShaderMaterial {
+  constructor(laid: LaidMaterial) {
+    super({
+      uniforms: laid.uniforms,
+      vertexShader: placedVertices(),
+      fragmentShader: /* glsl */ `
+uniform mat3 normalMatrix;
+varying vec3 vObjectNormal;
+varying float vDepth;
+void main() {
+  vec3 objectNormal = normalize(vObjectNormal) * (gl_FrontFacing ? 1.0 : -1.0);
+  gl_FragColor = vec4(normalize(normalMatrix * objectNormal), vDepth);
+}
+`,
+      side: DoubleSide,
+    });
+  }
+}
+
+/** The vertices where the object's own shader puts them, and how far away that is. */
 const placedVertices = () => /* glsl */ `
 ${VERTEX_CHUNKS.common.replace('#include <common>', '')}
+varying float vDepth;
 void main() {
   vec3 objectNormal = normal;
   ${VERTEX_CHUNKS.begin_vertex}
   vec4 mvPosition = modelViewMatrix * vec4(transformed, 1.0);
+  vDepth = -mvPosition.z;
   gl_Position = projectionMatrix * mvPosition;
 }
 `;
