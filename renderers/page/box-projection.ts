@@ -34,7 +34,7 @@ vec2 sideY(vec3 p, float facing) { return vec2(p.x, facing < 0.0 ? -p.z : p.z); 
 vec2 sideZ(vec3 p, float facing) { return vec2(facing < 0.0 ? -p.x : p.x, -p.y); }
 `;
 
-/** Looks the height up for a vertex; the full resolution, since vertices lie further apart than its details anyway. */
+/** Looks the height up for a vertex and moves it; the full resolution, since vertices lie further apart than its details anyway. */
 export const HEIGHT_LOOKUP = /* glsl */ `
 // A direction from its place on an octahedron folded flat (scenes/mesh-format.ts).
 vec3 unfolded(vec2 place) {
@@ -52,13 +52,17 @@ float boxHeight(sampler2D map, vec3 objectPoint, vec3 objectNormal) {
     + weights.y * textureLod(map, sideY(p, normal.y), 0.0).a
     + weights.z * textureLod(map, sideZ(p, normal.z), 0.0).a;
 }
+
+vec3 displacedPoint(sampler2D map, float displacement, vec3 objectPoint, vec3 direction) {
+  return objectPoint + displacement * boxHeight(map, objectPoint, direction) * direction;
+}
 `;
 
 /**
- * Looks up three maps at once for a fragment. The level of detail is worked out before any branch, where derivatives are
- * defined. A slope is what a tangent-space normal says of the surface, as a vector of the object's space: the tangent frames
- * are the directions in which a side's picture runs, so that they are right whatever the mapping (surface gradients, after
- * Mikkelsen 2020).
+ * Looks up three maps at once for a point of the surface. How far the mapped point moves from one pixel to the next decides the
+ * level of detail: derivatives are the caller's, taken before any branch, where they are defined; zero asks for the finest. A slope
+ * is what a tangent-space normal says of the surface, as a vector of the object's space: the tangent frames are the directions
+ * in which a side's picture runs, so that they are right whatever the mapping (surface gradients, after Mikkelsen 2020).
  */
 export const MATERIAL_LOOKUP = /* glsl */ `
 struct BoxMaterial {
@@ -78,10 +82,8 @@ void addSide(inout BoxMaterial sum, float weight, vec2 place, float level, vec3 
   sum.slope += weight * (n.x * right + n.y * up) / max(n.z, 0.05);
 }
 
-BoxMaterial boxMaterial(vec3 objectPoint, vec3 objectNormal) {
+BoxMaterial boxMaterial(vec3 objectPoint, vec3 objectNormal, vec3 perColumn, vec3 perRow) {
   vec3 p = mappedPoint(objectPoint);
-  vec3 perColumn = dFdx(p);
-  vec3 perRow = dFdy(p);
   vec3 normal = mappedNormal(objectNormal);
   vec3 weights = sideWeights(normal);
   float side = float(textureSize(colorMap, 0).x);

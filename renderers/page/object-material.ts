@@ -176,8 +176,7 @@ vec3 transformed = position * 0.5;
 vObjectPoint = transformed;
 vObjectNormal = objectNormal;
 if (displacement > 0.0) {
-  vec3 direction = unfolded(vec2(directionU, directionV));
-  transformed += displacement * boxHeight(normalHeightMap, transformed, direction) * direction;
+  transformed = displacedPoint(normalHeightMap, displacement, transformed, unfolded(vec2(directionU, directionV)));
 }
 `,
 };
@@ -202,7 +201,8 @@ ${MATERIAL_LOOKUP}
 `,
   map_fragment: /* glsl */ `
 vec3 objectNormal = normalize(vObjectNormal) * (gl_FrontFacing ? 1.0 : -1.0);
-BoxMaterial box = boxMaterial(vObjectPoint, objectNormal);
+vec3 mapped = mappedPoint(vObjectPoint);
+BoxMaterial box = boxMaterial(vObjectPoint, objectNormal, dFdx(mapped), dFdy(mapped));
 diffuseColor.rgb *= box.color.rgb;
 `,
   roughnessmap_fragment: 'float roughnessFactor = box.properties.g;',
