@@ -5,11 +5,7 @@ const { availableParallelism } = require('node:os');
 
 process.env.UV_THREADPOOL_SIZE ??= String(Math.max(8, 2 * availableParallelism()));
 
-(async () => {
-  const { register } = await import('tsx/esm/api');
-  register();
-  await import('../scripts/shapemill.ts');
-})().catch(error => {
-  console.error(error);
-  process.exitCode = 1;
-});
+// TypeScript by `require`, too: as ES modules, each file would be asked for through a thread of the loader, which takes as
+// long again as everything else that a command needs to start.
+require('tsx/cjs/api').register();
+require('../scripts/shapemill.ts');

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import sharp from 'sharp';
@@ -23,8 +23,8 @@ export interface WorkMessage {
   readonly drawing?: { readonly port: MessagePort; readonly webglRenderer: string };
 }
 
-/** By its place: a name would be looked for from the folder that the command is given in. */
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+/** TypeScript for `require`, as at the door. By its place: a name would be looked for from the folder that the command is given in. */
+const TSX = createRequire(import.meta.url).resolve('tsx/cjs');
 
 /** Threads that work on pixels; one libvips thread each. */
 export class WorkerPool {
@@ -38,7 +38,7 @@ export class WorkerPool {
     sharp.cache(false);
     this.#piscina = new Piscina({
       filename: fileURLToPath(new URL('./worker.ts', import.meta.url)),
-      execArgv: ['--import', TSX],
+      execArgv: ['--require', TSX],
       minThreads: workers,
       maxThreads: workers,
       concurrentTasksPerWorker: 1,

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import yargs, { type CommandModule } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { DamagedFile } from '../pipeline/faults.ts';
@@ -7,23 +8,22 @@ import { VERSION } from '../pipeline/version.ts';
 import { failUsage } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
 
-/** The commands in the order of the help. Each loads what it needs and not what the others need, which would cost a fifth of a second. */
-const COMMANDS: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  generate: async () => (await import('./generate.ts')).generateCommand,
-  preview: async () => (await import('./preview.ts')).previewCommand,
-  panels: async () => (await import('./panels.ts')).panelsCommand,
-  export: async () => (await import('./export.ts')).exportCommand,
-  card: async () => (await import('./card.ts')).cardCommand,
-  validate: async () => (await import('./validate.ts')).validateCommand,
-  assets: async () => (await import('./assets.ts')).assetsCommand,
-  doctor: async () => (await import('./doctor.ts')).doctorCommand,
-};
+/** The door hooks `require`; `import()` would not find TypeScript. */
+const load = createRequire(import.meta.url);
 
-/** The command that the first word names; where it names none, as for the help, all of them. */
-function namedCommands(words: readonly string[]): Promise<CommandModule[]> {
-  const names = Object.keys(COMMANDS);
-  const named = names.filter(name => name === words[0]);
-  return Promise.all((named.length > 0 ? named : names).map(name => COMMANDS[name]!()));
+/** In the order of the help. */
+const COMMANDS = ['generate', 'preview', 'panels', 'export', 'card', 'validate', 'assets', 'doctor'];
+
+/**
+ * The command that the first word names; where it names none, as for the help, all of them. A command loads what it needs and not
+ * what the others need, which would cost a fifth of a second.
+ */
+function namedCommands(words: readonly string[]): CommandModule[] {
+  const named = COMMANDS.filter(name => name === words[0]);
+  return (named.length > 0 ? named : COMMANDS).map(name => {
+    const file: Record<string, CommandModule> = load(`./${name}.ts`);
+    return file[`${name}Command`]!;
+  });
 }
 
 /** The command line: parses, calls, and turns errors into one line and an exit code. */
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
     .usage(
       '$0 <command> [options]\n\nTurns photographs into labelled image datasets about shape, texture and material.',
     )
-    .command(await namedCommands(words))
+    .command(namedCommands(words))
     .demandCommand(1, 'expected a command: generate, preview, panels, export, card, validate, assets or doctor')
     // Names and values reach the option tables as they were typed.
     .parserConfiguration({
