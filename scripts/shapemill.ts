@@ -1,12 +1,11 @@
 import { createRequire } from 'node:module';
-import yargs, { type CommandModule } from 'yargs';
+import type { CommandModule } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { DamagedFile } from '../pipeline/faults.ts';
 import { FullDisk } from '../pipeline/full-disk.ts';
 import { printable, UsageError } from '../pipeline/usage-error.ts';
-import { VERSION } from '../pipeline/version.ts';
-import { failUsage } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
+import { parser } from './parser.ts';
 
 /** The door hooks `require`; `import()` would not find TypeScript. */
 const load = createRequire(import.meta.url);
@@ -29,29 +28,7 @@ function namedCommands(words: readonly string[]): CommandModule[] {
 /** The command line: parses, calls, and turns errors into one line and an exit code. */
 async function main(): Promise<void> {
   const words = hideBin(process.argv);
-  await yargs(words)
-    .scriptName('shapemill')
-    .usage(
-      '$0 <command> [options]\n\nTurns photographs into labelled image datasets about shape, texture and material.',
-    )
-    .command(namedCommands(words))
-    .demandCommand(1, 'expected a command: generate, preview, panels, export, card, validate, assets or doctor')
-    // Names and values reach the option tables as they were typed.
-    .parserConfiguration({
-      'camel-case-expansion': false,
-      'boolean-negation': false,
-      'dot-notation': false,
-      'parse-numbers': false,
-      'parse-positional-numbers': false,
-    })
-    .recommendCommands()
-    .strictCommands()
-    .version(VERSION)
-    .alias('help', 'h')
-    .wrap(Math.min(110, process.stdout.columns ?? 110))
-    .epilogue('Exit codes: 0 done · 1 failed · 2 wrong usage · 3 fewer samples than asked · 130 interrupted, resumable')
-    .fail(failUsage)
-    .parseAsync();
+  await parser(words, namedCommands(words)).parseAsync();
 }
 
 // Whoever reads along may leave (`| head -1`); that ends no run.
