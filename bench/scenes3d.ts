@@ -2,6 +2,7 @@ import { openBank } from '../pipeline/bank.ts';
 import { configure } from '../pipeline/configuration.ts';
 import { generate, type Outcome, type RunSettings } from '../pipeline/generate.ts';
 import type { Progress } from '../pipeline/progress.ts';
+import { RASTERISED } from '../pipeline/rendering.ts';
 import { RunFolder } from '../pipeline/run-folder.ts';
 import { SceneAssets } from '../pipeline/scene-assets.ts';
 import { type Banks3d, renderInstance3d, type Subset3d, type Task3d } from '../pipeline/scenes3d.ts';
@@ -42,7 +43,7 @@ export class Scenes3d {
     this.host = host;
     this.#banks = banks;
     this.#assets = new SceneAssets(banks, host.facts.webglRenderer);
-    this.#kind = { subset: 'shapes3d', seed: 1, recipe, instanceBank: 'meshes' };
+    this.#kind = { subset: 'shapes3d', seed: 1, recipe, rendering: RASTERISED, instanceBank: 'meshes' };
   }
 
   /** @param base a finished run. */

@@ -34,6 +34,7 @@ import { parseBankSource } from './bank-stage.ts';
 import { GENERATE_OPTIONS, type GenerateValues, SUBSETS, type Subset } from './generate-options.ts';
 import { checkValues } from './options.ts';
 import { MAX_PIXELS } from './photo.ts';
+import { AOVS, RASTERISED, type Rendering, SAMPLES } from './rendering.ts';
 import { didYouMean, invalidValue, UsageError } from './usage-error.ts';
 
 /** How natural shapes are looked for beyond one picture: the rule's numbers, and rounds of windows. */
@@ -115,7 +116,7 @@ export interface SilhouettesRecipe {
 }
 
 /** Everything that decides what a run contains. Two runs with equal configurations and assets are equal. */
-export interface Configuration {
+export interface Configuration extends Rendering {
   readonly recipe: string;
   readonly seed: number;
   readonly subsets: readonly Subset[];
@@ -370,6 +371,7 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
     licences: given.licences ?? null,
     maxPixels: given['max-pixels'] ?? MAX_PIXELS,
     shardSamples: given['shard-samples'] ?? 1000,
+    ...rendering(values, flags),
     ...groups,
     shapes2d: namesConditions ? groups.shapes2d : ofSources(groups.shapes2d, shapeSources(given)),
     silhouettes: {
@@ -379,6 +381,21 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
       ),
     },
   };
+}
+
+/**
+ * How 3D scenes are drawn. What a recipe says of path tracing is left out where a flag asks for the other engine.
+ * @throws UsageError where it is asked for without path tracing.
+ */
+function rendering(recipe: GenerateValues, flags: GenerateValues): Rendering {
+  const { engine = RASTERISED.engine, samples, denoise, aov } = { ...recipe, ...flags };
+  const asked = AOVS.filter(name => aov?.includes(name));
+  if (engine === 'pathtrace') return { engine, samples: samples ?? SAMPLES, denoise: denoise ?? false, aov: asked };
+  const given = { ...(recipe.engine === 'pathtrace' ? {} : recipe), ...flags };
+  const odd = given.samples !== undefined ? 'samples' : given.denoise ? 'denoise' : undefined;
+  if (odd)
+    throw new UsageError(`${odd}: only path traced pictures have it: give --engine pathtrace too, or leave it out`);
+  return { ...RASTERISED, aov: asked };
 }
 
 /** Values of the group `silhouettes` that may also stand on the command line, or at the top of a recipe. */

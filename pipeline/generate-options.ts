@@ -4,6 +4,7 @@ import { POLARITIES } from '../extractors/silhouette.ts';
 import { GL_BACK_ENDS } from '../renderers/gl-back-ends.ts';
 import { DATASET_NAMES } from './datasets/dataset.ts';
 import { choice, list, listOf, number, type OptionValues, text, toggle, wholeNumber } from './options.ts';
+import { AOVS, ENGINES, SAMPLES } from './rendering.ts';
 import { STAGE_NAMES } from './stage-names.ts';
 
 export const SUBSETS = ['shapes2d', 'textures2d', 'shapes3d', 'materials3d', 'silhouettes'] as const;
@@ -18,6 +19,7 @@ const shardRange = z
 
 const what = 'What to make';
 const from = 'From what';
+const pictures3d = '3D pictures';
 const silhouette = 'Silhouettes';
 const how = 'How to run';
 const MANY = 1_000_000_000;
@@ -157,6 +159,28 @@ export const GENERATE_OPTIONS = {
     inRecipe: true,
     default: '250000000',
     help: 'refuse photographs with more pixels (decompression bombs)',
+  }),
+  engine: choice(ENGINES, {
+    group: pictures3d,
+    inRecipe: true,
+    default: ENGINES[0],
+    help: 'raster: fast, light without shadows; pathtrace: paths of light are followed (shadows, refraction), for which a graphics card is wanted',
+  }),
+  samples: wholeNumber(1, 65_536, {
+    group: pictures3d,
+    inRecipe: true,
+    default: `${SAMPLES}, as published`,
+    help: 'with --engine pathtrace: paths a pixel; four times as many halve the noise',
+  }),
+  denoise: toggle({
+    group: pictures3d,
+    inRecipe: true,
+    help: 'with --engine pathtrace: smooth what noise is left, but no edges of surface or colour',
+  }),
+  aov: listOf(AOVS, {
+    group: pictures3d,
+    inRecipe: true,
+    help: 'also write depth.png (distance along the camera’s axis) and normal.png (camera’s axes), 16 bits a channel; scales are in the labels',
   }),
   polarity: choice(POLARITIES, {
     group: silhouette,

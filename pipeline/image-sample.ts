@@ -5,17 +5,14 @@ export function sampleKey(subset: string, instance: number, variation: number): 
   return `${subset}-${String(instance).padStart(6, '0')}-${variation}`;
 }
 
-/** Names of an image's files, as its label holds them. */
-export function sampleFileNames(key: string) {
-  return { jpg: `${key}.jpg`, 'mask.png': `${key}.mask.png`, json: `${key}.json` };
+/** Names of an image's files, as its label holds them. @param more fields beside the three that every image has. */
+export function sampleFileNames<More extends string = never>(key: string, more: readonly More[] = []) {
+  const names = ['jpg', 'mask.png', 'json', ...more] as const;
+  return Object.fromEntries(names.map(field => [field, `${key}.${field}`])) as Record<(typeof names)[number], string>;
 }
 
-/** An image's files as they stand in a shard: fields in alphabetical order, next to each other. */
-export function sampleFiles(key: string, jpg: Uint8Array, label: Uint8Array, mask: Uint8Array): TarFile[] {
-  const names = sampleFileNames(key);
-  return [
-    { name: names.jpg, data: jpg },
-    { name: names.json, data: label },
-    { name: names['mask.png'], data: mask },
-  ];
+/** An image's files, given by field, as they stand in a shard: fields in alphabetical order, next to each other. */
+export function sampleFiles(key: string, files: Readonly<Record<string, Uint8Array>>): TarFile[] {
+  const fields = Object.keys(files).sort();
+  return fields.map(field => ({ name: `${key}.${field}`, data: files[field]! }));
 }

@@ -360,14 +360,52 @@ export const sample2dLabelSchema = sampleSchema.extend({
 });
 export type Sample2dLabel = z.infer<typeof sample2dLabelSchema>;
 
+const renderer = z
+  .discriminatedUnion('engine', [
+    z.strictObject({ engine: z.literal('raster') }),
+    z.strictObject({
+      engine: z.literal('pathtrace'),
+      samples: z.int().positive().describe('paths a pixel'),
+      denoise: z.boolean(),
+    }),
+  ])
+  .describe('what drew the scene; left out in labels that are older than path tracing: raster');
+/** A file's values are stored × scale + offset; stored values are all 0 where nothing of the object is. */
+const stored = { scale: z.number().positive() };
+const aovForms = z
+  .strictObject({
+    'depth.png': z
+      .strictObject({
+        ...stored,
+        offset: z.literal(0),
+        unit: z.literal('longest side of the object'),
+        along: z.literal('axis of the camera'),
+      })
+      .optional()
+      .describe('16-bit grey: how far the surface is from the camera'),
+    'normal.png': z
+      .strictObject({
+        ...stored,
+        offset: z.literal(-1),
+        axes: z.literal('of the camera: x right, y up, z towards the camera'),
+      })
+      .optional()
+      .describe('16-bit red, green, blue: x, y, z of the unit normal on the side that is seen'),
+  })
+  .describe(
+    'files on request, of what the middle of each pixel shows: value = stored × scale + offset; stored 0 in all channels: nothing',
+  );
+
 /** The label of a sample of shapes3d or materials3d. */
 export const sample3dLabelSchema = sampleSchema.extend({
   subset: z.enum(['shapes3d', 'materials3d']),
   attempt: z.int().min(0).describe('views drawn before this one showed too little of the object'),
   varies: z.array(z.enum(QUANTITIES)).min(1).describe('what changes between the images of an instance'),
   scene: scene3dSchema,
+  renderer: renderer.optional(),
   facts: maskFacts,
-  files: imageFiles,
+  files: imageFiles.extend({ 'depth.png': z.string().optional(), 'normal.png': z.string().optional() }),
+  aov: aovForms.optional(),
   sources: z
     .array(
       z.strictObject({
@@ -488,6 +526,7 @@ export const panelTestSchema = z.discriminatedUnion('subset', [
   }),
   panelTest.extend({
     subset: z.enum(['shapes3d', 'materials3d']),
+    renderer: renderer.optional(),
     panels: panelsOf(
       z.strictObject({
         instance: panelInstance,

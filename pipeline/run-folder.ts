@@ -8,6 +8,7 @@ import type { BankKind } from './bank-kinds.ts';
 import { unlessMissing } from './faults.ts';
 import { SUBSETS } from './generate-options.ts';
 import { isAlive } from './process-alive.ts';
+import { RASTERISED } from './rendering.ts';
 import { writeDurably } from './shard-writer.ts';
 import { INDEX_NAMES } from './stage.ts';
 import { UsageError } from './usage-error.ts';
@@ -17,7 +18,10 @@ const runRecordSchema = z.strictObject({
   shapemill: z.string().describe('version that began the run'),
   command: z.array(z.string()),
   started: z.string().describe('ISO 8601'),
-  configuration: z.record(z.string(), z.unknown()),
+  configuration: z
+    .record(z.string(), z.unknown())
+    // Runs that are older than the choice of an engine.
+    .transform((configuration): Record<string, unknown> => ({ ...RASTERISED, ...configuration })),
   assets: z.record(z.string(), z.string()).describe('digest of the photos and of banks from outside'),
   platform: z.strictObject({
     arch: z.string(),

@@ -176,7 +176,7 @@ async function renderVariation(
         files: sampleFileNames(key),
         sources: rendered.sources,
       });
-      return sampleFiles(key, rendered.jpg, label, rendered.mask);
+      return sampleFiles(key, { jpg: rendered.jpg, json: label, 'mask.png': rendered.mask });
     } catch (error) {
       faults.push(asFault(error, key));
     }

@@ -13,6 +13,7 @@ import type { Scene3d } from '../scenes/scene3d.ts';
 import { type Bank, itemSize, readItem, readLabel } from './bank.ts';
 import { encodeGrey, encodeJpeg } from './bank-images.ts';
 import type { Fault } from './faults.ts';
+import { aovForms, depthScale, encodeGeometry } from './geometry-pngs.ts';
 import { sampleFileNames, sampleFiles, sampleKey } from './image-sample.ts';
 import { type InstancePlan, pickInWindow } from './instances.ts';
 import {
@@ -23,6 +24,7 @@ import {
   type Sample3dLabel,
   sample3dLabelSchema,
 } from './labels.ts';
+import { AOV_FIELDS, type Rendering, rendererOf, sceneJob } from './rendering.ts';
 import type { Split } from './splits.ts';
 import type { TaskResult } from './stage.ts';
 import { encodeTar, type TarFile } from './tar.ts';
@@ -51,6 +53,7 @@ export interface Subset3d {
   readonly subset: 'shapes3d' | 'materials3d';
   readonly seed: number;
   readonly recipe: Scene3dRecipe;
+  readonly rendering: Rendering;
   readonly instanceBank: 'meshes' | 'materials';
 }
 
@@ -210,11 +213,15 @@ async function renderVariation(
   variation: number,
 ): Promise<TarFile[]> {
   const key = sampleKey(kind.subset, task.number, variation);
-  const { pixels } = await drawer.render({ scene, items, output: 'picture' });
+  const { aov } = kind.rendering;
+  const job = sceneJob(scene, items, kind.rendering);
+  const { pixels, geometry } = await drawer.render({ ...job, geometry: aov.length > 0 });
   const { picture, mask } = splitFrame(pixels, scene.size);
-  const [jpg, png, sources] = await Promise.all([
+  const scale = depthScale(kind.recipe);
+  const [jpg, png, more, sources] = await Promise.all([
     encodeJpeg(picture, kind.recipe.quality),
     encodeGrey(mask),
+    geometry ? encodeGeometry(geometry, scene.size, aov, scale) : {},
     sourcesOf(banks, items),
   ]);
   const label = encodeLabel(sample3dLabelSchema, {
@@ -227,11 +234,16 @@ async function renderVariation(
     attempt,
     varies: [...kind.recipe.vary],
     scene,
+    renderer: rendererOf(kind.rendering),
     facts: coverageFacts(mask),
-    files: sampleFileNames(key),
+    files: sampleFileNames(
+      key,
+      aov.map(name => AOV_FIELDS[name]),
+    ),
+    ...(aov.length > 0 && { aov: aovForms(aov, scale) }),
     sources,
   });
-  return sampleFiles(key, jpg, label, png);
+  return sampleFiles(key, { ...more, jpg, json: label, 'mask.png': png });
 }
 
 /** Colour and coverage of a rendered frame. */

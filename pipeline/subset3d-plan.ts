@@ -1,8 +1,11 @@
+import type { Scene3dRecipe } from '../scenes/recipe3d.ts';
 import type { Bank } from './bank.ts';
-import { planInstances, WINDOW, windowStart } from './instances.ts';
+import type { Configuration } from './configuration.ts';
+import { estimateImages, planInstances, WINDOW, windowStart } from './instances.ts';
+import type { Aov } from './rendering.ts';
 import type { Banks3d, Subset3d, Task3d } from './scenes3d.ts';
 import { SPLITS, type Split } from './splits.ts';
-import type { PlanContext, ShardPlan } from './stage.ts';
+import type { Estimate, PlanContext, ShardPlan } from './stage.ts';
 
 /** What a 3D subset asks of its plan. */
 export interface Subset3dPlan extends Pick<Subset3d, 'subset' | 'instanceBank'> {
@@ -56,5 +59,25 @@ function usableItems(
   return usable;
 }
 
-/** What an image takes, as measured. */
-export const EACH_3D = { bytesPerSample: 60_000, secondsPerSample: 0.3 };
+/** What an image of 512 × 512 takes as it is rasterised, as measured: its bytes, and one core's seconds. */
+const RASTERISED_IMAGE = { bytes: 60_000, seconds: 0.3 };
+/** Bytes that files beside the picture take for each pixel, as measured. */
+const BYTES_A_PIXEL: Readonly<Record<Aov, number>> = { depth: 0.3, normal: 0.9 };
+/** One core's seconds that a path takes where software draws (llvmpipe), as measured. */
+const SECONDS_A_PATH = 8e-6;
+
+/** How much a 3D subset has to do. @param images asked for. */
+export function estimate3d(
+  images: number,
+  { variations, size }: Scene3dRecipe,
+  { shardSamples, engine, samples, aov }: Configuration,
+): Estimate {
+  const pixels = size * size;
+  const traced = engine === 'pathtrace';
+  const estimate = estimateImages(images, variations, shardSamples, {
+    bytesPerSample: RASTERISED_IMAGE.bytes + aov.reduce((sum, name) => sum + pixels * BYTES_A_PIXEL[name], 0),
+    secondsPerSample: RASTERISED_IMAGE.seconds + (traced ? pixels * samples! * SECONDS_A_PATH : 0),
+  });
+  if (!traced || images === 0) return estimate;
+  return { ...estimate, warning: 'paths take so long in software; a graphics card takes a fraction of it' };
+}

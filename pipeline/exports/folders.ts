@@ -2,6 +2,7 @@ import { type Bank, itemSize, openBank } from '../bank.ts';
 import type { BankKind } from '../bank-kinds.ts';
 import { DamagedFile } from '../faults.ts';
 import { finishedShards } from '../finished-shards.ts';
+import { AOV_FIELDS } from '../rendering.ts';
 import type { RunFolder } from '../run-folder.ts';
 import { readTarFiles } from '../tar.ts';
 import { type ExportPart, exporter } from './exporter.ts';
@@ -43,6 +44,7 @@ export const folders = exporter<SamplePart | ShapePart>({
     layout: [
       '- `<subset>/<split>/<instance>/<n>.jpg`: the images of an instance. `<subset>/<split>` is what LAS&T’s trainers take as their folder.',
       '- `masks/<subset>/<split>/<instance>/<n>.png`: their masks, 8-bit grey. They lie apart, since a trainer takes every file of an instance’s folder for an image.',
+      '- `depth/…`, `normal/…` likewise, where the run has them: 16 bits a channel; their scales are in the run’s labels.',
       ...(parts.some(({ subset }) => subset === 'shapes')
         ? [
             '- `shapes/<id>.png` (`semantic-shapes/`, `projected-shapes/`): shapes in their tight boxes, 8-bit grey, 0 and 255.',
@@ -68,6 +70,10 @@ async function writeSamples(part: SamplePart, out: PartWriter): Promise<void> {
     const folder = `${subset}/${split}/${instance}`;
     out.file(`${folder}/${variation}.jpg`, fileOf(sample, 'jpg', part));
     out.file(`masks/${folder}/${variation}.png`, fileOf(sample, 'mask.png', part));
+    for (const [name, field] of Object.entries(AOV_FIELDS)) {
+      const bytes = sample.files[field];
+      if (bytes) out.file(`${name}/${folder}/${variation}.png`, bytes);
+    }
   }
 }
 

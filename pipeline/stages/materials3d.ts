@@ -1,7 +1,6 @@
-import { estimateImages } from '../instances.ts';
 import { renderInstance3d, type Task3d } from '../scenes3d.ts';
 import type { Stage } from '../stage.ts';
-import { EACH_3D, plan3d } from '../subset3d-plan.ts';
+import { estimate3d, plan3d } from '../subset3d-plan.ts';
 
 /** Meshes, materials and panoramas → images in which a material stays the same and the object, its view and the light change. */
 export const materials3d: Stage<Task3d> = {
@@ -11,8 +10,8 @@ export const materials3d: Stage<Task3d> = {
   reads: ['meshes', 'materials', 'environments'],
   draws: true,
 
-  async estimate({ configuration: { materials3dImages, materials3d: recipe, shardSamples } }) {
-    return estimateImages(materials3dImages, recipe.variations, shardSamples, EACH_3D);
+  async estimate({ configuration }) {
+    return estimate3d(configuration.materials3dImages, configuration.materials3d, configuration);
   },
 
   async *plan(context) {
@@ -20,8 +19,9 @@ export const materials3d: Stage<Task3d> = {
     yield* plan3d(context, { subset: 'materials3d', images, variations: recipe.variations, instanceBank: 'materials' });
   },
 
-  run(task, { configuration: { seed, materials3d: recipe }, banks, port }) {
-    const kind = { subset: 'materials3d', seed, recipe, instanceBank: 'materials' } as const;
+  run(task, { configuration, banks, port }) {
+    const { seed, materials3d: recipe } = configuration;
+    const kind = { subset: 'materials3d', seed, recipe, rendering: configuration, instanceBank: 'materials' } as const;
     return renderInstance3d(task, kind, banks as Required<typeof banks>, port!);
   },
 };

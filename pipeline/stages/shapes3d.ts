@@ -1,7 +1,6 @@
-import { estimateImages } from '../instances.ts';
 import { renderInstance3d, type Task3d } from '../scenes3d.ts';
 import type { Stage } from '../stage.ts';
-import { EACH_3D, plan3d } from '../subset3d-plan.ts';
+import { estimate3d, plan3d } from '../subset3d-plan.ts';
 
 /** Meshes, materials and panoramas → images in which an object stays the same and its view, material and light change. */
 export const shapes3d: Stage<Task3d> = {
@@ -11,8 +10,8 @@ export const shapes3d: Stage<Task3d> = {
   reads: ['meshes', 'materials', 'environments'],
   draws: true,
 
-  async estimate({ configuration: { shapes3dImages, shapes3d: recipe, shardSamples } }) {
-    return estimateImages(shapes3dImages, recipe.variations, shardSamples, EACH_3D);
+  async estimate({ configuration }) {
+    return estimate3d(configuration.shapes3dImages, configuration.shapes3d, configuration);
   },
 
   async *plan(context) {
@@ -20,8 +19,9 @@ export const shapes3d: Stage<Task3d> = {
     yield* plan3d(context, { subset: 'shapes3d', images, variations: recipe.variations, instanceBank: 'meshes' });
   },
 
-  run(task, { configuration: { seed, shapes3d: recipe }, banks, port }) {
-    const kind = { subset: 'shapes3d', seed, recipe, instanceBank: 'meshes' } as const;
+  run(task, { configuration, banks, port }) {
+    const { seed, shapes3d: recipe } = configuration;
+    const kind = { subset: 'shapes3d', seed, recipe, rendering: configuration, instanceBank: 'meshes' } as const;
     return renderInstance3d(task, kind, banks as Required<typeof banks>, port!);
   },
 };

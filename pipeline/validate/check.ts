@@ -40,6 +40,8 @@ export type Picture =
       readonly height: number;
       /** Colour channels in the file. */
       readonly channels: number;
+      /** Of a channel in the file. */
+      readonly bits: 8 | 16;
       /** Of one channel: every pixel. Of colour: shrunk, since only means are asked of it. */
       readonly pixels: { readonly grey: GreyImage } | { readonly colour: RgbImage };
     };

@@ -21,10 +21,11 @@ export async function decodePicture(bytes: Buffer, lenient: boolean): Promise<Pi
       limitInputPixels: false,
       sequentialRead: true,
     });
-    const { width, height, channels } = await image.metadata();
+    const { width, height, channels, depth } = await image.metadata();
+    const facts = { width, height, channels, bits: depth === 'ushort' ? 16 : 8 } as const;
     if (channels <= 2) {
       const data = await image.extractChannel(0).raw({ depth: 'uchar' }).toBuffer();
-      return { width, height, channels, pixels: { grey: { width, height, data } } };
+      return { ...facts, pixels: { grey: { width, height, data } } };
     }
     const { data, info } = await image
       .resize({ width: COLOUR_SIDE, height: COLOUR_SIDE, fit: 'inside', withoutEnlargement: true, kernel: 'linear' })
@@ -33,7 +34,7 @@ export async function decodePicture(bytes: Buffer, lenient: boolean): Promise<Pi
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true });
     const colour = { width: info.width, height: info.height, data };
-    return { width, height, channels, pixels: { colour } };
+    return { ...facts, pixels: { colour } };
   } catch (error) {
     return { broken: (error instanceof Error ? error.message : String(error)).trim().replace(/\s*\n\s*/g, '; ') };
   }

@@ -1,5 +1,7 @@
 import { BANK_FORMS } from '../bank-kinds.ts';
+import type { Configuration } from '../configuration.ts';
 import type { Subset } from '../generate-options.ts';
+import { AOV_FIELDS } from '../rendering.ts';
 import type { Check, Place } from './check.ts';
 
 const IMAGE = ['jpg', 'json', 'mask.png'] as const;
@@ -16,10 +18,10 @@ export const fields: Check = {
   name: 'fields',
   holds: 'all samples of a subset have the same fields',
 
-  begin(_, tell) {
+  begin({ configuration }, tell) {
     return {
       sample({ key, files }, { path, place }) {
-        const expected = fieldsOf(place);
+        const expected = fieldsOf(place, configuration);
         const missing = expected.filter(field => !files.has(field));
         // Materials may have further maps: opacity, transmission, occlusion.
         const more = 'bank' in place && place.bank === 'materials';
@@ -32,6 +34,8 @@ export const fields: Check = {
   },
 };
 
-function fieldsOf(place: Place): readonly string[] {
-  return 'bank' in place ? [...BANK_FORMS[place.bank].fields, 'json'] : SAMPLE_FIELDS[place.subset];
+function fieldsOf(place: Place, { aov }: Configuration): readonly string[] {
+  if ('bank' in place) return [...BANK_FORMS[place.bank].fields, 'json'];
+  const drawn3d = place.subset === 'shapes3d' || place.subset === 'materials3d';
+  return [...SAMPLE_FIELDS[place.subset], ...(drawn3d ? aov.map(name => AOV_FIELDS[name]) : [])];
 }

@@ -1,5 +1,6 @@
 import { decodeMesh, VERTEX_COMPONENTS } from '../../scenes/mesh-format.ts';
 import { readPackedPanorama } from '../../scenes/panorama-format.ts';
+import { AOV_FIELDS } from '../rendering.ts';
 import type { Check, Sample, ValidLabel } from './check.ts';
 
 /** Every file can be decoded, and is of the size that its label says. */
@@ -18,7 +19,7 @@ export const pictures: Check = {
             continue;
           }
           const wanted = label && sizeOf(field, label);
-          const { width, height, channels } = picture;
+          const { width, height, channels, bits } = picture;
           if (wanted && (width !== wanted.width || height !== wanted.height)) {
             error(
               'of another size than its label says',
@@ -28,6 +29,10 @@ export const pictures: Check = {
           const colour = isColour(field);
           if (colour !== undefined && channels !== (colour ? 3 : 1)) {
             error('of another number of channels', `${field}: ${channels}, not ${colour ? 3 : 1}`);
+          }
+          const deep = Object.values<string>(AOV_FIELDS).includes(field) ? 16 : 8;
+          if (label && 'scene' in label.value && bits !== deep) {
+            error('of another number of bits', `${field}: ${bits} a channel, not ${deep}`);
           }
         }
         const fault = meshFault(sample) ?? panoramaFault(sample);
@@ -49,7 +54,7 @@ function sizeOf(field: string, label: ValidLabel): { width: number; height: numb
 function isColour(field: string): boolean | undefined {
   // A picture's own file may be grey.
   if (field === 'hq.jpg') return undefined;
-  return ['jpg', 'color.jpg', 'normal.jpg'].includes(field);
+  return ['jpg', 'color.jpg', 'normal.jpg', AOV_FIELDS.normal].includes(field);
 }
 
 function meshFault({ files, label }: Sample): string | undefined {

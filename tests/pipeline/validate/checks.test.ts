@@ -35,12 +35,14 @@ const grey = (side: number, value: (i: number) => number): Picture => ({
   width: side,
   height: side,
   channels: 1,
+  bits: 8,
   pixels: { grey: { width: side, height: side, data: Uint8Array.from({ length: side * side }, (_, i) => value(i)) } },
 });
 const colour = (side: number, value: (i: number) => number): Picture => ({
   width: side,
   height: side,
   channels: 3,
+  bits: 8,
   pixels: {
     colour: { width: side, height: side, data: Uint8Array.from({ length: 3 * side * side }, (_, i) => value(i)) },
   },
