@@ -14,7 +14,7 @@ export interface RenderSettings {
   readonly gl?: GlBackEnd | undefined;
   /** Pages that draw at the same time; as many as suit the renderer when left out. */
   readonly pages?: number | undefined;
-  /** An image that takes longer counts as hanging, milliseconds. */
+  /** An image that takes longer counts as hanging, milliseconds; a path traced one is given more. */
   readonly timeLimit?: number | undefined;
 }
 
@@ -50,6 +50,12 @@ const IMAGES_BETWEEN_CHECKS = 100;
 
 /** The first image of a page compiles its shaders, which takes seconds on software. */
 const TIME_LIMIT = 120_000;
+
+/**
+ * Milliseconds that a path may take beyond that: several times what it takes, while as many images as there are pages and lanes
+ * share a processor or a graphics card.
+ */
+const PATH_LIMIT = { software: 0.06, gpu: 0.01 };
 
 /** Images that failed on a page are drawn once more on a fresh one. */
 const ATTEMPTS = 2;
@@ -235,7 +241,7 @@ export class RenderHost {
       const page = await slot.page;
       const times = await withLimit(
         page.evaluate((number, job) => shapemill.render(number, job), order.number, order.job),
-        this.#timeLimit,
+        this.#limitOf(order.job),
         `an image (${order.job.scene.object.id})`,
       );
       if (!order.pixels) throw new Error('the page sent no pixels');
@@ -248,6 +254,12 @@ export class RenderHost {
     }
     await this.#replaceIfWorn(place, slot);
     this.#dispatch();
+  }
+
+  #limitOf({ scene, engine }: RenderJob): number {
+    if (engine?.name !== 'pathtrace') return this.#timeLimit;
+    const paths = scene.size ** 2 * engine.samples;
+    return this.#timeLimit + paths * PATH_LIMIT[this.facts.software ? 'software' : 'gpu'];
   }
 
   /** Replaces the page and draws the image again, unless it failed twice. */
