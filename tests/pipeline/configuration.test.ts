@@ -274,3 +274,46 @@ textures2d: { conditions: [black-same], size: 256 }
     expect(await complaint(`${name}: 1`)).toContain('unknown name');
   });
 });
+
+describe('how 3D scenes are drawn', () => {
+  const drawn = async (content: string, flags: GenerateValues = {}) => {
+    const { engine, samples, denoise, aov } = await withRecipe(content, flags);
+    return { engine, samples, denoise, aov };
+  };
+  const rasterised = { engine: 'raster', samples: null, denoise: false, aov: [] };
+
+  it('is by rasterisation, without anything beside the picture, when nothing is said', async () => {
+    expect(await drawn('{}')).toEqual(rasterised);
+  });
+
+  it('follows the recipe, and flags win', async () => {
+    const traced = 'engine: pathtrace\nsamples: 64\ndenoise: true\naov: [normal, depth, depth]';
+    expect(await drawn(traced)).toEqual({ engine: 'pathtrace', samples: 64, denoise: true, aov: ['depth', 'normal'] });
+    expect(await drawn(traced, { samples: 8, aov: ['normal'] })).toMatchObject({ samples: 8, aov: ['normal'] });
+    expect(await drawn('{}', { engine: 'pathtrace' })).toEqual({ ...rasterised, engine: 'pathtrace', samples: 120 });
+  });
+
+  it('leaves out what a recipe says of paths where a flag asks for the other engine', async () => {
+    expect(await drawn('engine: pathtrace\nsamples: 64\ndenoise: true', { engine: 'raster' })).toEqual(rasterised);
+  });
+
+  it.each([
+    ['samples: 64', {}, 'samples'],
+    ['denoise: true', {}, 'denoise'],
+    ['{}', { samples: 64 }, 'samples'],
+    ['engine: raster', { denoise: true }, 'denoise'],
+    ['engine: pathtrace', { engine: 'raster', samples: 64 }, 'samples'],
+  ] as const)('refuses paths without path tracing: %s %j', async (content, flags, name) => {
+    const error = await withRecipe(content, flags).catch(thrown => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.message).toBe(
+      `${name}: only path traced pictures have it: give --engine pathtrace too, or leave it out`,
+    );
+  });
+
+  it('says what engines and files there are', async () => {
+    expect(await complaint('engine: cycles')).toContain('engine: expected one of raster, pathtrace, got "cycles"');
+    expect(await complaint('aov: [depht]')).toContain('did you mean "depth"');
+    expect(await complaint('samples: 0')).toContain('samples: expected a whole number of at least 1 and at most 65536');
+  });
+});
