@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import type { GreyImage, RgbImage } from '../../extractors/image.ts';
 import { drawLetter, type LetterPlace, placeLetters } from '../../renderers/letters.ts';
 import { PANEL_SIZE, PANELS, type PanelName } from '../../scenes/panel-scene.ts';
@@ -27,6 +28,14 @@ export class PanelSheet {
     const place = placeLetters(masks);
     for (const panel of PANELS) drawLetter(this.image, panel, place, this.#place(panel));
     return place;
+  }
+
+  /** The picture as a JPEG. Tables fitted to the picture take as long as all the rest together, for 3 % fewer bytes: left out. */
+  encode(quality: number): Promise<Buffer> {
+    const { data, width, height } = this.image;
+    return sharp(data, { raw: { width, height, channels: 3 } })
+      .jpeg({ quality, chromaSubsampling: '4:2:0', optimiseCoding: false })
+      .toBuffer();
   }
 
   #place(panel: PanelName) {

@@ -1,10 +1,8 @@
-import type { RgbImage } from '../../extractors/image.ts';
 import { type Rng, rng } from '../../sampling/rng.ts';
 import { type ConditionName, PANEL_CONDITIONS, REAL_CONDITION } from '../../scenes/panel-conditions.ts';
 import type { PlannedTest, Triple } from '../../scenes/panel-plan.ts';
 import { panelPrompts } from '../../scenes/panel-questions.ts';
 import { CHOICES, PANEL_SIZE } from '../../scenes/panel-scene.ts';
-import { encodeJpeg } from '../bank-images.ts';
 import { type Fault, InputFault } from '../faults.ts';
 import { encodeLabel, type PanelTest, panelTestSchema } from '../labels.ts';
 import type { TaskResult, WorkContext } from '../stage.ts';
@@ -23,12 +21,11 @@ export interface PanelTask extends PlannedTest {
 
 /** A test's picture, and the part of its label that only what drew it knows. */
 export interface DrawnPanels {
-  readonly image: RgbImage;
-  readonly quality: number;
+  readonly jpg: Uint8Array;
   readonly label: DrawnLabel;
 }
 type Drawn<Label> = Label extends PanelTest
-  ? Pick<Label, 'subset' | 'split' | 'panels' | 'letters' | 'sources'>
+  ? Pick<Label, Extract<keyof Label, 'subset' | 'split' | 'renderer' | 'panels' | 'letters' | 'sources'>>
   : never;
 export type DrawnLabel = Drawn<PanelTest>;
 
@@ -68,9 +65,8 @@ export async function makePanelTest(task: PanelTask, context: WorkContext): Prom
         seed,
         attempt,
       });
-      const jpg = await encodeJpeg(drawn.image, drawn.quality);
       const { bytes } = encodeTar([
-        { name: files.image, data: jpg },
+        { name: files.image, data: drawn.jpg },
         { name: files.label, data: label },
       ]);
       return { bytes, samples: 1, faults, counts: {} };

@@ -1,12 +1,19 @@
-import type { Mask } from '../../extractors/image.ts';
-import { composite, newCanvases, paintPixels } from '../../renderers/composite.ts';
+import type { Box, Mask } from '../../extractors/image.ts';
+import { type Canvases, composite, cropPart, newCanvases, paintPixels } from '../../renderers/composite.ts';
 import { coverageFacts, renderCoverage } from '../../renderers/coverage.ts';
 import type { Rng } from '../../sampling/rng.ts';
 import type { PanelCondition } from '../../scenes/panel-conditions.ts';
 import { instancesOf, type Triple } from '../../scenes/panel-plan.ts';
 import type { Pool } from '../../scenes/panel-pool.ts';
-import { type Choice, PANEL_SIZE, PANELS, type PanelScene2d, toScene2d } from '../../scenes/panel-scene.ts';
-import { sampleShapePanels, sampleTexturePanels } from '../../scenes/panel-test.ts';
+import {
+  type Choice,
+  PANEL_SIZE,
+  PANELS,
+  type PanelName,
+  type PanelScene2d,
+  toScene2d,
+} from '../../scenes/panel-scene.ts';
+import { type Panels, sampleShapePanels, sampleTexturePanels } from '../../scenes/panel-test.ts';
 import type { Paint, Scene2d } from '../../scenes/scene2d.ts';
 import { readItem } from '../bank.ts';
 import { decodeCrop, decodeMask } from '../bank-images.ts';
@@ -38,9 +45,41 @@ export async function draw2dPanels(
   const pools = (await poolsOf(condition, banks)) as PanelPools;
   const drawn = samplePanels(random, condition, triple, configuration, pools);
   if (!drawn) return undefined;
-  const shown = instancesOf(triple, answer);
-  const sheet = new PanelSheet();
-  const painter = new Painter(pools);
+  const buffers = spareBuffers.pop() ?? newBuffers();
+  try {
+    return await drawSheet(condition, instancesOf(triple, answer), drawn, pools, buffers);
+  } finally {
+    spareBuffers.push(buffers);
+  }
+}
+
+/** What a test is drawn in. */
+interface Buffers {
+  readonly sheet: PanelSheet;
+  readonly canvases: Canvases;
+  /** Of each panel: where the letters may stand is known when all are drawn. */
+  readonly coverages: readonly Uint8Array<ArrayBuffer>[];
+}
+
+function newBuffers(): Buffers {
+  return {
+    sheet: new PanelSheet(),
+    canvases: newCanvases(PANEL_SIZE),
+    coverages: PANELS.map(() => new Uint8Array(PANEL_SIZE * PANEL_SIZE)),
+  };
+}
+
+/** Buffers that no test is drawn into right now: megabytes that need not be new each time. */
+const spareBuffers: Buffers[] = [];
+
+async function drawSheet(
+  condition: Condition2d,
+  shown: Readonly<Record<PanelName, number>>,
+  drawn: Panels<PanelScene2d>,
+  pools: PanelPools,
+  { sheet, canvases, coverages }: Buffers,
+): Promise<DrawnPanels> {
+  const painter = new Painter(pools, canvases);
   const panels: Partial<Test2d['panels']> = {};
   const masks = [];
   for (const [place, panel] of PANELS.entries()) {
@@ -49,15 +88,14 @@ export async function draw2dPanels(
     const shapes = pools.shapes!;
     const shape = free.shape ? shapes.sizeOf(free.shape.id) : instance;
     const scene = toScene2d(free, instance, shape);
-    const { picture, coverage } = await painter.paint(panel, scene);
+    const { picture, coverage } = await painter.paint(panel, scene, coverages[place]!);
     sheet.put(panel, picture);
     masks.push(coverage);
     panels[panel] = { instance: instance.id, free, scene, facts: coverageFacts(coverage) };
   }
   const letters = sheet.letter(masks);
   return {
-    image: sheet.image,
-    quality: QUALITY,
+    jpg: await sheet.encode(QUALITY),
     label: {
       subset: condition.subset,
       split: PANEL_SPLIT,
@@ -77,7 +115,7 @@ function samplePanels(
   triple: Triple,
   { shapes2d }: Configuration,
   { shapes, textures }: PanelPools,
-): readonly PanelScene2d[] | undefined {
+): Panels<PanelScene2d> | undefined {
   return condition.subset === 'shapes2d'
     ? sampleShapePanels(random, { ...shapes2d, size: PANEL_SIZE }, condition.values, textures ?? NO_TEXTURES)
     : sampleTexturePanels(random, PANEL_SIZE, condition.values, triple, shapes!, textures!);
@@ -88,30 +126,32 @@ class Painter {
   readonly sources = new PanelSources();
   readonly #pools: PanelPools;
   readonly #masks = new Map<string, Promise<Mask>>();
-  readonly #canvases = newCanvases(PANEL_SIZE);
+  readonly #canvases: Canvases;
 
-  constructor(pools: PanelPools) {
+  constructor(pools: PanelPools, canvases: Canvases) {
     this.#pools = pools;
+    this.#canvases = canvases;
   }
 
-  /** The picture stays as it is until the next one is drawn. */
-  async paint(panel: (typeof PANELS)[number], scene: Scene2d) {
+  /** @param data takes the coverage. @returns the picture, which stays as it is until the next one is drawn. */
+  async paint(panel: PanelName, scene: Scene2d, data: Uint8Array<ArrayBuffer>) {
     const read = async (role: 'shape' | 'fill' | 'background', pool: BankPool, id: string) => {
       const { image, label } = await readItem(pool.bank, pool.find(id));
       const { photo, provenance } = label as ShapeLabel | TextureLabel;
       this.sources.add(panel, { role, id, photo: photo.id, ...provenance });
       return image;
     };
-    const pixels = async (role: 'fill' | 'background', paint: Paint) => {
+    const pixels = async (role: 'fill' | 'background', paint: Paint, seen?: Box) => {
       if (paint.kind === 'colour') return paintPixels(paint, undefined);
       const textures = this.#pools.textures!;
       const image = await read(role, textures, paint.id);
-      return paintPixels(paint, await decodeCrop(image, textures.sizeOf(paint.id), paint, scene.size));
+      const part = seen && cropPart(paint, scene.size, seen);
+      return paintPixels(paint, await decodeCrop(image, textures.sizeOf(paint.id), paint, scene.size, part));
     };
     const shape = await read('shape', this.#pools.shapes!, scene.shape.id);
     const mask = await this.#mask(scene.shape.id, shape);
-    const coverage = renderCoverage(mask, scene.placement, scene.size);
-    const fill = await pixels('fill', scene.fill);
+    const coverage = renderCoverage(mask, scene.placement, scene.size, data);
+    const fill = await pixels('fill', scene.fill, coverage.within);
     const background = await pixels('background', scene.background);
     return { picture: composite(fill, background, coverage, this.#canvases), coverage };
   }

@@ -7,6 +7,7 @@ import { samplePanels3d } from '../../scenes/panel-test.ts';
 import type { Scene3dRecipe } from '../../scenes/recipe3d.ts';
 import type { Configuration } from '../configuration.ts';
 import type { PanelTest } from '../labels.ts';
+import { rendererOf, sceneJob } from '../rendering.ts';
 import { type Drawer, isAccepted, readMesh, sourcesOf, splitFrame } from '../scenes3d.ts';
 import type { Banks } from '../stage.ts';
 import { PANEL_SPLIT, type PanelPools, poolsOf } from './panel-pools.ts';
@@ -56,7 +57,7 @@ export async function draw3dPanels(
         material: pools.materials.find(scene.material.id),
         environment: pools.environments.find(scene.environment.id),
       };
-      const { pixels } = await drawer.render({ scene, items, output: 'picture' });
+      const { pixels } = await drawer.render(sceneJob(scene, items, configuration));
       const { picture, mask } = splitFrame(pixels, scene.size);
       const facts = coverageFacts(mask);
       return {
@@ -74,11 +75,11 @@ export async function draw3dPanels(
   }
   const letters = sheet.letter(rendered.map(({ mask }) => mask));
   return {
-    image: sheet.image,
-    quality: QUALITY,
+    jpg: await sheet.encode(QUALITY),
     label: {
       subset: condition.subset,
       split: PANEL_SPLIT,
+      renderer: rendererOf(configuration),
       panels: Object.fromEntries(rendered.map(({ panel, label }) => [panel, label])) as Test3d['panels'],
       letters,
       sources: sources.list(),

@@ -95,8 +95,7 @@ export async function drawRealPanels(
   // What of a photograph is the object nobody says, so no corner is known to be free.
   const letters = sheet.letter(undefined);
   return {
-    image: sheet.image,
-    quality: QUALITY,
+    jpg: await sheet.encode(QUALITY),
     label: {
       subset: REAL_CONDITION,
       split: null,
