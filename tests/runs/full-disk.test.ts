@@ -4,16 +4,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shownPath } from '../../pipeline/run-folder.ts';
-import { complaint, contentOf, damagedShards, filesIn, generate, scratchFolder, start } from './command.ts';
-import { writePhotos, writeRecipe } from './photo-folder.ts';
+import { complaint, contentOf, damagedShards, filesIn, scratchFolder, start } from './command.ts';
+import { smallRun } from './shared-runs.ts';
 
 const scratch = scratchFolder();
-const unbroken = join(scratch, 'unbroken');
-let inputs: string[];
+let unbroken: string;
+let inputs: readonly string[];
 
 beforeAll(async () => {
-  inputs = ['--photos', await writePhotos(scratch), '--recipe', await writeRecipe(join(scratch, 'small.json'))];
-  await generate([...inputs, '--out', unbroken]);
+  ({ run: unbroken, inputs } = await smallRun());
 });
 
 /** A disk whose size can be changed. */

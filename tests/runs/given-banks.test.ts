@@ -1,10 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { complaint, contentOf, generate, scratchFolder, sidecarsOf } from './command.ts';
+import { contentOf, generate, scratchFolder, sidecarsOf } from './command.ts';
 import { smallPhoto, writePhotos, writeRecipe } from './photo-folder.ts';
+import { refusal } from './refusal.ts';
 import { bankLabels, sampleLabels } from './shard-files.ts';
+import { smallRun } from './shared-runs.ts';
 
 const scratch = scratchFolder();
 
@@ -104,10 +106,9 @@ describe('--shape-bank and --texture-bank with folders', () => {
 
 describe('--shape-bank and --texture-bank with another run', () => {
   it('make images from its banks alone, equal to those it makes itself', async () => {
-    const photos = await writePhotos(scratch);
-    const recipe = await writeRecipe(join(scratch, 'small.json'));
+    const { run, inputs, recipe } = await smallRun();
     const [giver, taker] = [join(scratch, 'giver'), join(scratch, 'taker')];
-    await generate(['--photos', photos, '--recipe', recipe, '--out', giver]);
+    await cp(run, giver, { recursive: true });
     const args = ['--recipe', recipe, '--shape-bank', giver, '--texture-bank', giver, '--out', taker];
     await generate(args);
     const images = (content: Record<string, string>) =>
@@ -118,17 +119,16 @@ describe('--shape-bank and --texture-bank with another run', () => {
     expect(Object.keys(made).length).toBeGreaterThan(10);
     // Another bank is another input.
     const other = ['--fresh', '--seed', '2', '--stage', 'extract-shapes', 'extract-textures'];
-    await generate(['--photos', photos, '--recipe', recipe, '--out', giver, ...other]);
-    expect(complaint(await generate(args, 2))).toMatch(/differs in assets\.shapes bank: was "[0-9a-f]+", is "/);
+    await generate([...inputs, '--out', giver, ...other]);
+    expect(await refusal('generate', ...args)).toMatch(/differs in assets\.shapes bank: was "[0-9a-f]+", is "/);
   });
 
   it('refuse a run whose bank is not finished', async () => {
-    const photos = await writePhotos(scratch);
-    const recipe = await writeRecipe(join(scratch, 'small.json'));
+    const { run, recipe } = await smallRun();
     const giver = join(scratch, 'unfinished');
-    const first = ['--stage', 'extract-textures', '--shard-range', '0..0'];
-    await generate(['--photos', photos, '--recipe', recipe, '--out', giver, ...first]);
+    await cp(run, giver, { recursive: true });
+    for (const file of ['index.json', 'index.bin']) await rm(join(giver, 'banks/textures', file));
     const taker = ['--recipe', recipe, '--texture-bank', giver, '--out', join(scratch, 'never')];
-    expect(complaint(await generate(taker, 2))).toContain('bank is not finished: continue it first');
+    expect(await refusal('generate', ...taker)).toContain('bank is not finished: continue it first');
   });
 });

@@ -15,15 +15,14 @@ import {
   start,
   until,
 } from './command.ts';
-import { writePhotos, writeRecipe } from './photo-folder.ts';
+import { smallRun } from './shared-runs.ts';
 
 const scratch = scratchFolder();
-const unbroken = join(scratch, 'unbroken');
-let inputs: string[];
+let unbroken: string;
+let inputs: readonly string[];
 
 beforeAll(async () => {
-  inputs = ['--photos', await writePhotos(scratch), '--recipe', await writeRecipe(join(scratch, 'small.json'))];
-  await generate([...inputs, '--out', unbroken]);
+  ({ run: unbroken, inputs } = await smallRun());
 });
 
 const finishedFiles = async (run: string) => (await filesIn(run)).filter(file => !isPartial(file));
@@ -36,7 +35,7 @@ describe('kill -9', () => {
     const random = rng(1, 'tests', 'moments of kill -9');
     const last = Math.floor(0.8 * (await finishedFiles(unbroken)).length);
     // The first falls into the making of the photo list, the others anywhere.
-    const moments = [1, ...Array.from({ length: 5 }, () => integer(random, 2, last))].sort((a, b) => a - b);
+    const moments = [1, ...Array.from({ length: 3 }, () => integer(random, 2, last))].sort((a, b) => a - b);
     for (const moment of moments) {
       const { child, ended } = start(['generate', ...inputs, '--out', run]);
       await until(async () => (await finishedFiles(run)).length >= moment, ended);
@@ -50,8 +49,9 @@ describe('kill -9', () => {
 });
 
 describe('a resumed run', () => {
+  const run = join(scratch, 'resumed');
+
   it('makes unfinished shards anew and leaves finished ones as they are', async () => {
-    const run = join(scratch, 'resumed');
     await cp(unbroken, run, { recursive: true });
     // As a kill leaves it: the sidecar is there, the tar has not got its name yet.
     const unfinished = (await filesIn(run)).filter(file => file.endsWith('-000000.tar'));
@@ -69,9 +69,9 @@ describe('a resumed run', () => {
   });
 
   it('that is complete makes nothing', async () => {
-    const before = await inodes(unbroken);
-    const { stdout } = await generate([...inputs, '--out', unbroken]);
-    expect(await inodes(unbroken)).toEqual(before);
+    const before = await inodes(run);
+    const { stdout } = await generate([...inputs, '--out', run]);
+    expect(await inodes(run)).toEqual(before);
     expect(stdout.match(/made earlier/g)).toHaveLength(4);
   });
 });

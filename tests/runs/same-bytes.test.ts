@@ -1,21 +1,22 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { complaint, contentOf, generate, isLocked, scratchFolder, sidecarsOf, start, until } from './command.ts';
-import { writePhotos, writeRecipe } from './photo-folder.ts';
+import { refusal } from './refusal.ts';
+import { smallRun } from './shared-runs.ts';
 
 const scratch = scratchFolder();
-const one = join(scratch, 'one-worker');
-let inputs: string[];
+/** Made with one worker. */
+let one: string;
+let inputs: readonly string[];
 
 beforeAll(async () => {
-  inputs = ['--photos', await writePhotos(scratch), '--recipe', await writeRecipe(join(scratch, 'small.json'))];
-  await generate([...inputs, '--out', one, '--workers', '1']);
+  ({ run: one, inputs } = await smallRun());
 });
 
 describe('the number of workers', () => {
-  it.each(['2', '4'])('changes no byte: %s', async workers => {
-    const run = join(scratch, `workers-${workers}`);
-    await generate([...inputs, '--out', run, '--workers', workers]);
+  it('changes no byte', async () => {
+    const run = join(scratch, 'four-workers');
+    await generate([...inputs, '--out', run, '--workers', '4']);
     const content = await contentOf(run);
     expect(content).toEqual(await contentOf(one));
     expect(Object.keys(content).filter(file => file.endsWith('.tar')).length).toBeGreaterThan(15);
@@ -29,8 +30,8 @@ describe('processes that share a run folder', () => {
   it('with disjoint --shard-range make what one process makes', async () => {
     const run = join(scratch, 'shared');
     await inTwo(run, 'extract-shapes');
-    const early = await generate([...inputs, '--out', run, '--stage', 'shapes2d'], 2);
-    expect(complaint(early)).toContain('textures bank, which is not finished');
+    const early = await refusal('generate', ...inputs, '--out', run, '--stage', 'shapes2d');
+    expect(early).toContain('textures bank, which is not finished');
     await inTwo(run, 'extract-textures');
     await inTwo(run, 'shapes2d');
     await inTwo(run, 'textures2d');
@@ -39,7 +40,7 @@ describe('processes that share a run folder', () => {
 
   it('may begin at the same moment on an empty folder', async () => {
     const run = join(scratch, 'same-moment');
-    const args = [...inputs, '--out', run, '--stage', 'extract-textures'];
+    const args = [...inputs, '--out', run, '--stage', 'extract-textures', '--workers', '1'];
     await Promise.all(['0..1', '2..3', '4..5'].map(range => generate([...args, '--shard-range', range])));
     const [mine, others] = [await contentOf(run), await contentOf(one)];
     // Cards and lists of sources are of what there is.
@@ -50,7 +51,7 @@ describe('processes that share a run folder', () => {
 
   it('with ranges that overlap are refused', async () => {
     const run = join(scratch, 'overlapping');
-    const args = [...inputs, '--out', run, '--stage', 'extract-textures'];
+    const args = [...inputs, '--out', run, '--stage', 'extract-textures', '--workers', '1'];
     const first = start(['generate', ...args, '--shard-range', '0..3']);
     await until(() => isLocked(run), first.ended);
     // Held, so that it cannot be over before the second looks.
@@ -69,7 +70,7 @@ describe('processes that share a run folder', () => {
       const last = Math.min(first + blocks[stage], count) - 1;
       const middle = (first + last) >> 1;
       const ranges = middle < last ? [`${first}..${middle}`, `${middle + 1}..${last}`] : [`${first}..${last}`];
-      const args = [...inputs, '--out', run, '--stage', stage];
+      const args = [...inputs, '--out', run, '--stage', stage, '--workers', '1'];
       await Promise.all(ranges.map(range => generate([...args, '--shard-range', range])));
     }
   }

@@ -5,18 +5,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sample2dLabel } from '../../pipeline/labels.ts';
 import { SPLITS } from '../../pipeline/splits.ts';
-import { filesIn, generate, scratchFolder } from './command.ts';
-import { SMALL, writePhotos, writeRecipe } from './photo-folder.ts';
+import { filesIn } from './command.ts';
+import { SMALL } from './photo-folder.ts';
 import { bankLabels, readShard, sampleLabels } from './shard-files.ts';
+import { smallRun } from './shared-runs.ts';
 
 const SUBSETS = ['shapes2d', 'textures2d'] as const;
-const scratch = scratchFolder();
-const run = join(scratch, 'run');
+let run: string;
 const samples: Record<(typeof SUBSETS)[number], Sample2dLabel[]> = { shapes2d: [], textures2d: [] };
 
 beforeAll(async () => {
-  const recipe = await writeRecipe(join(scratch, 'small.json'));
-  await generate(['--photos', await writePhotos(scratch), '--recipe', recipe, '--out', run]);
+  ({ run } = await smallRun());
   for (const subset of SUBSETS) samples[subset] = await sampleLabels(run, subset);
 });
 
