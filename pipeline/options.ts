@@ -54,7 +54,7 @@ export function list(expects: string, details: Details): Option<string[]> {
   return { type: 'list', schema: z.array(z.string().min(1)).min(1), expects, ...details };
 }
 
-/** One or more of a closed set. */
+/** One or more of a closed set: also `--aov depth,normal`. */
 export function listOf<const C extends string>(choices: readonly C[], details: Details): Option<C[]> {
   return {
     type: 'list',
@@ -89,10 +89,11 @@ export function checkValues<Table extends OptionTable>(
     const option = Object.hasOwn(table, name) ? table[name] : undefined;
     if (!option) throw new UsageError(`unknown option ${prefix}${name}${didYouMean(name, Object.keys(table))}`);
     const typed = option.type === 'number' && typeof value === 'string' ? numberFrom(value) : value;
-    const parsed = option.schema.safeParse(option.type === 'list' && typeof typed === 'string' ? [typed] : typed);
+    const plain = option.type === 'list' ? listed(typed, option.choices) : typed;
+    const parsed = option.schema.safeParse(plain);
     if (!parsed.success) {
       const { message } = invalidValue(prefix + name, option.expects, value);
-      throw new UsageError(message + misspelling(value, option.choices ?? []));
+      throw new UsageError(message + misspelling(plain, option.choices ?? []));
     }
     values[name] = parsed.data;
   }
@@ -103,6 +104,13 @@ export function checkValues<Table extends OptionTable>(
 function numberFrom(value: string): number | string {
   const plain = value.replace(/(?<=\d)[_,](?=\d{3}(?!\d))/g, '');
   return plain.trim() !== '' && Number.isFinite(Number(plain)) ? Number(plain) : value;
+}
+
+/** One value is a list of one. Names of a closed set may be joined by commas: `depth,normal`. */
+function listed(value: unknown, choices: Option['choices']): unknown {
+  const values = typeof value === 'string' ? [value] : value;
+  if (!choices || !Array.isArray(values)) return values;
+  return values.flatMap(each => (typeof each === 'string' ? each.split(',') : [each]));
 }
 
 function misspelling(value: unknown, choices: readonly string[]): string {

@@ -14,6 +14,20 @@ const TABLE = {
 };
 const check = (raw: Record<string, unknown>, prefix = '--') => checkValues(TABLE, raw, prefix);
 
+describe('names of a closed set', () => {
+  it.each(['shapes2d,textures2d', ['shapes2d', 'textures2d'], ['shapes2d,textures2d']])(
+    'may be joined by commas or stand apart: %j',
+    written => {
+      expect(check({ subsets: written })).toEqual({ subsets: ['shapes2d', 'textures2d'] });
+    },
+  );
+
+  it('are all looked at, and paths keep their commas', () => {
+    expect(() => check({ subsets: 'shapes2d,texture2d' })).toThrow('did you mean "textures2d"');
+    expect(check({ photos: 'a,b' })).toEqual({ photos: ['a,b'] });
+  });
+});
+
 describe('numbers', () => {
   it.each([
     ['12', 12],
