@@ -1,0 +1,208 @@
+import {
+  ClampToEdgeWrapping,
+  DataTexture,
+  FloatType,
+  NearestFilter,
+  NearestMipmapNearestFilter,
+  RGBAFormat,
+} from 'three';
+import type { PackedPanorama } from '../../scenes/panorama-format.ts';
+
+/**
+ * Directions chosen by a panorama's brightness. Its cells (at most 1,024 × 512) are halved again and again, rows and columns in
+ * turn, with the odds of the light in both halves: a texel holds the light of four neighbouring cells, the levels of the
+ * texture are those of the halving. That is half the look-ups of searching sums by row and column, and near samples stay near.
+ */
+
+/** Columns of cells at most: finer ones cost memory, and only a light much smaller than a cell gets noisier. */
+const MAX_COLUMNS = 1024;
+const MIN_COLUMNS = 4;
+
+/**
+ * The cells' shares of all light: mean luminance, as the panorama is interpolated, times solid angle. A black panorama is
+ * sampled evenly.
+ * @returns a texture with all its levels, for {@link ENVIRONMENT_SAMPLING}; bottom rows first, like the panorama's.
+ */
+export function environmentTable({ width, height, words }: PackedPanorama): DataTexture {
+  const columns = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, 2 ** Math.ceil(Math.log2(width))));
+  const rows = columns / 2;
+  let shares = cellMeans(luminances(words), width, height, columns, rows);
+  let sum = weighBySolidAngle(shares, columns, rows);
+  if (sum === 0) sum = weighBySolidAngle(shares.fill(1), columns, rows);
+  for (let i = 0; i < shares.length; i++) shares[i]! /= sum;
+
+  const levels: { data: Float32Array<ArrayBuffer>; width: number; height: number }[] = [];
+  for (let across = columns, down = rows; across > 1; across /= 2, down = Math.max(1, down / 2)) {
+    const level = quartets(shares, across, down);
+    levels.push(level);
+    shares = Float64Array.from({ length: level.width * level.height }, (_, i) => {
+      const [a = 0, b = 0, c = 0, d = 0] = level.data.subarray(4 * i, 4 * i + 4);
+      return a + b + c + d;
+    });
+  }
+  const { data, width: across, height: down } = levels[0]!;
+  const texture = new DataTexture(data, across, down, RGBAFormat, FloatType);
+  texture.mipmaps = levels;
+  texture.wrapS = texture.wrapT = ClampToEdgeWrapping;
+  texture.magFilter = NearestFilter;
+  texture.minFilter = NearestMipmapNearestFilter;
+  texture.needsUpdate = true;
+  return texture;
+}
+
+/** Rec. 709 luminance of RGB9E5 words. */
+function luminances(words: Uint32Array): Float32Array {
+  const unit = Float64Array.from({ length: 32 }, (_, exponent) => 2 ** (exponent - 24));
+  return Float32Array.from(words, word => {
+    const light = 0.2126 * (word & 511) + 0.7152 * ((word >>> 9) & 511) + 0.0722 * ((word >>> 18) & 511);
+    return light * unit[word >>> 27]!;
+  });
+}
+
+/** Means over cells of a picture that is interpolated bilinearly, its columns repeated and its border rows continued. */
+function cellMeans(
+  picture: Float32Array,
+  width: number,
+  height: number,
+  columns: number,
+  rows: number,
+): Float64Array<ArrayBuffer> {
+  const across = intervalMeans(width, columns);
+  const narrow = new Float64Array(columns * height);
+  for (let row = 0; row < height; row++) {
+    for (const { cell, texel, weight } of across) {
+      const wrapped = (texel + width) % width;
+      narrow[row * columns + cell]! += weight * picture[row * width + wrapped]!;
+    }
+  }
+  const means = new Float64Array(columns * rows);
+  for (const { cell, texel, weight } of intervalMeans(height, rows)) {
+    const clamped = Math.min(height - 1, Math.max(0, texel));
+    for (let column = 0; column < columns; column++) {
+      means[cell * columns + column]! += weight * narrow[clamped * columns + column]!;
+    }
+  }
+  return means;
+}
+
+/** How texels of a line, interpolated linearly between their centres, make up its mean over equal cells; texels −1 to `texels`. */
+function intervalMeans(texels: number, cells: number): { cell: number; texel: number; weight: number }[] {
+  const size = texels / cells;
+  const found: { cell: number; texel: number; weight: number }[] = [];
+  for (let cell = 0; cell < cells; cell++) {
+    const [from, to] = [cell * size, (cell + 1) * size];
+    for (let texel = Math.floor(from - 0.5); texel < to + 0.5; texel++) {
+      const weight = (tentBefore(to - texel - 0.5) - tentBefore(from - texel - 0.5)) / size;
+      if (weight > 0) found.push({ cell, texel, weight });
+    }
+  }
+  return found;
+}
+
+/** The integral of max(0, 1 − |x|) up to a place. */
+function tentBefore(x: number): number {
+  if (x <= 0) return 0.5 * Math.max(0, 1 + x) ** 2;
+  return 1 - 0.5 * Math.max(0, 1 - x) ** 2;
+}
+
+/** Multiplies cells by the share of their row's solid angle. @returns their sum. */
+function weighBySolidAngle(cells: Float64Array, columns: number, rows: number): number {
+  let sum = 0;
+  for (let row = 0; row < rows; row++) {
+    const weight = Math.sin(((row + 0.5) / rows) * Math.PI);
+    for (let i = row * columns; i < (row + 1) * columns; i++) {
+      cells[i]! *= weight;
+      sum += cells[i]!;
+    }
+  }
+  return sum;
+}
+
+/** Two by two cells in one texel: lower left, lower right, upper left, upper right; 0 where there is none. */
+function quartets(cells: Float64Array, columns: number, rows: number) {
+  const width = columns / 2;
+  const height = Math.ceil(rows / 2);
+  const data = new Float32Array(4 * width * height);
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const texel = (row >> 1) * width + (column >> 1);
+      data[4 * texel + 2 * (row & 1) + (column & 1)] = cells[row * columns + column]!;
+    }
+  }
+  return { data, width, height };
+}
+
+/**
+ * The panorama as light, in GLSL. Directions are the panorama's own: y up, its middle column at +x. Densities are per solid
+ * angle, and even within a cell.
+ */
+export const ENVIRONMENT_SAMPLING = /* glsl */ `
+uniform sampler2D panorama;
+uniform sampler2D environmentTable;
+uniform float strength;
+
+const float ENVIRONMENT_PI = 3.14159265358979;
+
+// As background.ts looks it up; no azimuth is asked for at the very poles.
+vec2 panoramaPlace(vec3 direction) {
+  float x = direction.x == 0.0 && direction.z == 0.0 ? 1.0 : direction.x;
+  return vec2(atan(direction.z, x), asin(clamp(direction.y, -1.0, 1.0))) / vec2(2.0 * ENVIRONMENT_PI, ENVIRONMENT_PI) + 0.5;
+}
+
+vec3 radianceAt(vec2 place) {
+  return strength * textureLod(panorama, place, 0.0).rgb;
+}
+
+vec3 environmentRadiance(vec3 panoramaDirection) {
+  return radianceAt(panoramaPlace(panoramaDirection));
+}
+
+// Of a cell: heights of its lower edge and from there to the upper one. The difference is not taken of two rounded numbers.
+vec2 cellHeights(int row, int rows) {
+  float angle = ENVIRONMENT_PI / float(rows);
+  float middle = (float(row) + 0.5) * angle;
+  return vec2(-cos(float(row) * angle), 2.0 * sin(middle) * sin(0.5 * angle));
+}
+
+float cellDensity(float share, float height, ivec2 cells) {
+  return share * float(cells.x) / (2.0 * ENVIRONMENT_PI * height);
+}
+
+float environmentDensity(vec3 panoramaDirection) {
+  ivec2 cells = 2 * textureSize(environmentTable, 0);
+  ivec2 cell = min(ivec2(panoramaPlace(panoramaDirection) * vec2(cells)), cells - 1);
+  vec4 shares = texelFetch(environmentTable, cell >> 1, 0);
+  vec2 pair = (cell.y & 1) == 0 ? shares.xy : shares.zw;
+  return cellDensity((cell.x & 1) == 0 ? pair.x : pair.y, cellHeights(cell.y, cells.y).y, cells);
+}
+
+// Radiance and density of a direction chosen by brightness; u is used up from the top bits down.
+vec3 sampleEnvironment(vec2 u, out vec3 panoramaDirection, out float density) {
+  ivec2 cells = 2 * textureSize(environmentTable, 0);
+  ivec2 cell = ivec2(0);
+  float share = 1.0;
+  // One texel holds the coarsest level.
+  int level = 0;
+  while ((cells.x >> (level + 1)) > 1) level++;
+  for (; level >= 0; level--) {
+    vec4 shares = texelFetch(environmentTable, cell, level);
+    float lower = shares.x + shares.y;
+    float odds = lower / (lower + shares.z + shares.w);
+    bool upper = u.y >= odds;
+    u.y = upper ? (u.y - odds) / (1.0 - odds) : u.y / odds;
+    vec2 pair = upper ? shares.zw : shares.xy;
+    odds = pair.x / (pair.x + pair.y);
+    bool right = u.x >= odds;
+    u.x = right ? (u.x - odds) / (1.0 - odds) : u.x / odds;
+    u = min(u, 0.99999994);
+    share = right ? pair.y : pair.x;
+    cell = 2 * cell + ivec2(right, upper);
+  }
+  vec2 heights = cellHeights(cell.y, cells.y);
+  density = cellDensity(share, heights.y, cells);
+  float y = clamp(heights.x + u.y * heights.y, -1.0, 1.0);
+  float azimuth = 2.0 * ENVIRONMENT_PI * ((float(cell.x) + u.x) / float(cells.x) - 0.5);
+  panoramaDirection = vec3(sqrt(1.0 - y * y) * vec2(cos(azimuth), sin(azimuth)), y).xzy;
+  return environmentRadiance(panoramaDirection);
+}
+`;
