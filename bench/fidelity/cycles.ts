@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { CacheFolder, cacheKey } from '../../pipeline/cache-folder.ts';
+import { rotationMatrix } from '../../sampling/rotation.ts';
+import { type PackedMaterial, readPackedMaterial } from '../../scenes/material-format.ts';
+import { decodePanorama } from '../../scenes/panorama-format.ts';
+import { displacedMesh } from './displaced-mesh.ts';
+import type { LinearPicture, TimedPicture } from './pictures.ts';
+import type { FidelityScene } from './scenes.ts';
+
+const SCRIPT = fileURLToPath(new URL('../python/cycles.py', import.meta.url));
+const run = promisify(execFile);
+
+/** Blender's version line; undefined where none is on the PATH. */
+export async function blenderVersion(): Promise<string | undefined> {
+  const ran = await run('blender', ['--version']).catch(() => undefined);
+  return ran?.stdout.split('\n')[0]?.trim();
+}
+
+/** What Cycles renders of a scene: so many samples a pixel, from one seed. */
+export interface CyclesRender {
+  readonly samples: number;
+  readonly seed: number;
+}
+
+/**
+ * Pictures of a scene by Cycles, in one start of Blender; those that were made before are taken from the user's cache folder, where
+ * they lie by all that decides them. Alpha is the object's coverage; nothing lies behind the object.
+ * @param version of Blender. @param bounces surfaces that a path may leave again.
+ */
+export async function cyclesPictures(
+  scene: FidelityScene,
+  renders: readonly CyclesRender[],
+  version: string,
+  bounces: number,
+): Promise<TimedPicture[]> {
+  const { size } = scene.scene;
+  const cache = new CacheFolder();
+  const content = createHash('sha256');
+  for (const part of [scene.mesh, scene.material, scene.environment, await readFile(SCRIPT)]) content.update(part);
+  const digest = content.digest();
+  const keys = renders.map(({ samples, seed }) =>
+    cacheKey('fidelity', digest, { version, scene: scene.scene, bounces, samples, seed }),
+  );
+  const kept = await Promise.all(keys.map(key => cache.get(key)));
+  const missing = renders.filter((_, i) => !kept[i]);
+  const made = missing.length === 0 ? [] : await render(scene, missing, bounces);
+  let next = 0;
+  return Promise.all(
+    renders.map(async ({ samples }, i) => {
+      const bytes = kept[i] ?? made[next++]!;
+      if (!kept[i]) await cache.put(keys[i]!, bytes);
+      const seconds = bytes.readDoubleLE();
+      const pixels = new Float32Array(new Uint8Array(bytes.subarray(8)).buffer);
+      return { picture: { size, pixels } satisfies LinearPicture, samples, seconds };
+    }),
+  );
+}
+
+/** Entries of the cache: seconds that rendering took, 8 bytes; RGBA floats, rows from the top down. */
+async function render(scene: FidelityScene, renders: readonly CyclesRender[], bounces: number): Promise<Buffer[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'shapemill-cycles-'));
+  try {
+    const outputs = renders.map((_, i) => join(folder, `${i}.bin`));
+    await writeScene(scene, folder, {
+      bounces,
+      renders: renders.map((render, i) => ({ ...render, out: outputs[i]! })),
+    });
+    const { stdout, stderr } = await run(
+      'blender',
+      ['--background', '--factory-startup', '--python-exit-code', '1', '--python', SCRIPT, '--', folder],
+      { maxBuffer: 1 << 28 },
+    ).catch(error => {
+      throw new Error(`blender failed: ${(error.stdout ?? '').slice(-2000)}${(error.stderr ?? error).slice(-2000)}`);
+    });
+    if (process.env.DEBUG_CYCLES) console.log(stdout, stderr);
+    return await Promise.all(outputs.map(path => readFile(path)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Arrays as raw floats, the rest as scene.json; cycles.py reads them. */
+async function writeScene({ scene, mesh, material, environment }: FidelityScene, folder: string, job: object) {
+  const maps = readPackedMaterial(material);
+  const panorama = decodePanorama(environment);
+  const { positions, rest, normals, indices } = displacedMesh(mesh, scene.material, maps);
+  const [fx, fy, fz, w] = scene.environment.rotation;
+  const arrays = {
+    positions,
+    rest,
+    normals,
+    indices,
+    ...linearMaps(maps),
+    panorama: upwards(panorama),
+  };
+  for (const [name, array] of Object.entries(arrays)) await writeFile(join(folder, `${name}.bin`), array);
+  const description = {
+    ...job,
+    ...scene,
+    side: maps.side,
+    panorama: { width: panorama.width, height: panorama.height },
+    // Rows of matrices that take the object's space to the material's, and the scene's directions to the panorama's.
+    mapTurn: rotationMatrix(scene.material.mapping.rotation),
+    toPanorama: rotationMatrix([-fx, -fy, -fz, w]),
+  };
+  await writeFile(join(folder, 'scene.json'), JSON.stringify(description));
+}
+
+/** The maps as linear RGBA floats: filtered as light, as graphics cards filter sRGB textures. Alpha is 1 everywhere. */
+function linearMaps({ side, color, normalHeight, properties }: PackedMaterial) {
+  const maps = {
+    color: new Float32Array(4 * side * side),
+    normal: new Float32Array(4 * side * side),
+    // Transmission, roughness, metalness.
+    properties: new Float32Array(4 * side * side),
+  };
+  for (let i = 0; i < 4 * side * side; i += 4) {
+    for (let c = 0; c < 3; c++) {
+      maps.color[i + c] = fromSrgb(color[i + c]! / 255);
+      maps.normal[i + c] = normalHeight[i + c]! / 255;
+      maps.properties[i + c] = properties[i + (c === 0 ? 3 : c)]! / 255;
+    }
+    maps.color[i + 3] = maps.normal[i + 3] = maps.properties[i + 3] = 1;
+  }
+  return maps;
+}
+
+function fromSrgb(value: number): number {
+  return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+}
+
+/** RGBA floats, the lowest row first, as Blender keeps images. */
+function upwards({ width, height, data }: ReturnType<typeof decodePanorama>): Float32Array {
+  const rgba = new Float32Array(4 * width * height).fill(1);
+  for (let row = 0; row < height; row++) {
+    for (let column = 0; column < width; column++) {
+      const from = 3 * ((height - 1 - row) * width + column);
+      rgba.set(data.subarray(from, from + 3), 4 * (row * width + column));
+    }
+  }
+  return rgba;
+}
