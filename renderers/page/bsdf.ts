@@ -13,7 +13,8 @@ const float = (value: number) => (Number.isInteger(value) ? `${value}.0` : `${va
  * Glass: GGX microfacets with exact Fresnel (Walter et al. 2007), tinted where light passes, divided by its directional
  * albedo: so white conserves energy, but swapping directions changes it by the ratio of their albedos (at most the share that
  * rough glass loses). What passes is radiance over the square of the medium's index, so that light through an object
- * that is left again needs no factor. Reciprocal in that measure: f(o, i) to² = f(i, o) from² before the division.
+ * that is left again needs no factor. Before the division it is reciprocal in that measure: f(o, i) / to² = f(i, o) / from², where
+ * `from` is the index on the side of o and `to` that on the side of i.
  *
  * Directions point away from the surface; z is the shading normal, on the side of o (o.z > 0). `inside`: o is in the glass.
  * Both functions give f·|cos|; densities are per solid angle. Samples that end below an opaque surface, or on the wrong side of
