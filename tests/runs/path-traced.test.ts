@@ -1,0 +1,154 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decode } from 'fast-png';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Sample3dLabel, sample3dLabelSchema } from '../../pipeline/labels.ts';
+import type { Progress } from '../../pipeline/progress.ts';
+import { validate } from '../../pipeline/validate/validate.ts';
+import { contentOf, damagedShards, filesIn, generate, scratchFolder, shapemill, sidecarsOf, start } from './command.ts';
+import { writeTextures } from './panel-inputs.ts';
+import { writeRecipe } from './photo-folder.ts';
+import { refusal } from './refusal.ts';
+import { labelsIn, readShard, type ShardFile } from './shard-files.ts';
+
+/** A whole run that is path traced, with depth and normals: all that rasterised ones pass. */
+const scratch = scratchFolder();
+const whole = join(scratch, 'whole');
+const SIZE = 64;
+const ENGINE = ['--engine', 'pathtrace', '--samples', '4', '--aov', 'depth,normal'];
+let inputs: string[];
+
+beforeAll(async () => {
+  const recipe = await writeRecipe(join(scratch, 'traced.json'), {
+    subsets: ['shapes3d', 'materials3d'],
+    textures: 6,
+    materials: 6,
+    'shapes3d-images': 4,
+    'materials3d-images': 4,
+    'shard-samples': 2,
+    'material-maps': { size: 128 },
+    'environment-preparation': { width: 256 },
+    shapes3d: { variations: 2, size: SIZE },
+    materials3d: { variations: 2, size: SIZE },
+  });
+  const meshes = join(scratch, 'meshes');
+  await mkdir(meshes);
+  await writeFile(join(meshes, 'cut.glb'), 'glTF');
+  const banks = ['--texture-bank', await writeTextures(scratch, 6), '--meshes', 'starter-meshes', meshes];
+  inputs = [...banks, '--recipe', recipe];
+  await generate([...inputs, ...ENGINE, '--out', whole]);
+});
+
+/** Labels of all 3D samples of a run, each checked against its schema. */
+async function labels(run: string): Promise<Sample3dLabel[]> {
+  const all = [...(await labelsIn(run, 'shapes3d/')), ...(await labelsIn(run, 'materials3d/'))];
+  return all.map(label => sample3dLabelSchema.parse(label));
+}
+
+async function imageShards(run: string): Promise<string[]> {
+  return (await filesIn(run)).filter(file => /^(shapes|materials)3d\/.*\.tar$/.test(file));
+}
+
+describe('a path traced run with depth and normals', () => {
+  it('says in every label what drew it, and how its files are to be read', async () => {
+    const all = await labels(whole);
+    expect(all).toHaveLength(8);
+    for (const { key, renderer, files, aov } of all) {
+      expect(renderer).toEqual({ engine: 'pathtrace', samples: 4, denoise: false });
+      expect(files).toMatchObject({ 'depth.png': `${key}.depth.png`, 'normal.png': `${key}.normal.png` });
+      expect(aov!['depth.png']).toMatchObject({ scale: 2 ** -14, offset: 0 });
+      expect(aov!['normal.png']).toMatchObject({ scale: 2 / 65_535, offset: -1 });
+    }
+  });
+
+  it('has depth and normals of 16 bits where the mask is, that are what the label’s scene shows', async () => {
+    for (const shard of await imageShards(whole)) {
+      const files = await readShard(join(whole, shard));
+      const samples = new Map<string, ShardFile[]>();
+      for (const file of files) {
+        const key = file.name.slice(0, file.name.indexOf('.'));
+        samples.set(key, [...(samples.get(key) ?? []), file]);
+      }
+      for (const [key, sample] of samples) {
+        const names = ['depth.png', 'jpg', 'json', 'mask.png', 'normal.png'];
+        expect(sample.map(({ name }) => name)).toEqual(names.map(field => `${key}.${field}`));
+        const [depthFile, , json, maskFile, normalFile] = sample.map(({ data }) => data);
+        const { scene, aov }: Sample3dLabel = JSON.parse(json!.toString());
+        const [depth, mask, normal] = [depthFile!, maskFile!, normalFile!].map(bytes => decode(bytes));
+        expect(depth).toMatchObject({ width: SIZE, height: SIZE, depth: 16, channels: 1 });
+        expect(normal).toMatchObject({ width: SIZE, height: SIZE, depth: 16, channels: 3 });
+        const form = { depth: aov!['depth.png']!, normal: aov!['normal.png']! };
+        const reach = Math.sqrt(3) / 2 + scene.material.displacement;
+        let [inside, covered, outside] = [0, 0, 0];
+        for (let i = 0; i < SIZE * SIZE; i++) {
+          const stored = normal!.data.subarray(3 * i, 3 * i + 3);
+          const there = depth!.data[i]! > 0;
+          if (mask!.data[i] === 255) covered++;
+          if (mask!.data[i] === 255 && there) inside++;
+          if (mask!.data[i] === 0 && there) outside++;
+          if (!there) {
+            expect([...stored]).toEqual([0, 0, 0]);
+            continue;
+          }
+          const d = depth!.data[i]! * form.depth.scale + form.depth.offset;
+          expect(Math.abs(d - scene.camera.distance)).toBeLessThan(reach);
+          const n = Array.from(stored, value => value * form.normal.scale + form.normal.offset);
+          expect(Math.abs(Math.hypot(...n) - 1)).toBeLessThan(1e-3);
+        }
+        // What the middle of a pixel shows need not be among the few places that four paths start from.
+        expect(inside).toBeGreaterThan(0.97 * covered);
+        expect(outside).toBeLessThan(0.03 * SIZE * SIZE);
+      }
+    }
+  });
+
+  it('passes validation, and records the mesh that cannot be read', async () => {
+    const { errors, findings } = await validate(whole, 20, SILENT, new AbortController().signal);
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(errors).toBe(0);
+    const faults = Object.values(await sidecarsOf(whole)).flatMap(sidecar => sidecar.faults);
+    expect(faults.map(({ item }) => item)).toEqual([join(scratch, 'meshes', 'cut.glb')]);
+  });
+
+  it('is written as folders with all its files', async () => {
+    const out = join(scratch, 'folders');
+    const { code, stderr } = await shapemill('export', whole, '--format', 'folders', '--out', out);
+    expect(code, stderr).toBe(0);
+    const files = await filesIn(out);
+    for (const { split, instance, variation } of await labelsIn<Sample3dLabel>(whole, 'shapes3d/')) {
+      const place = `shapes3d/${split}/${String(instance.number).padStart(6, '0')}/${variation}`;
+      const wanted = [`${place}.jpg`, `masks/${place}.png`, `depth/${place}.png`, `normal/${place}.png`];
+      expect(files).toEqual(expect.arrayContaining(wanted));
+    }
+  });
+
+  it('continues after kill -9 to the same bytes', async () => {
+    const run = join(scratch, 'killed');
+    const { child, ended } = start(['generate', ...inputs, ...ENGINE, '--out', run]);
+    let over = false;
+    void ended.then(() => {
+      over = true;
+    });
+    while (!over && (await imageShards(run)).length === 0) await sleep(20);
+    child.kill('SIGKILL');
+    await ended;
+    expect(await damagedShards(run)).toEqual([]);
+    await generate([...inputs, ...ENGINE, '--out', run]);
+    expect(await contentOf(run)).toEqual(await contentOf(whole));
+  });
+
+  it('is not continued with another engine, other samples or other files', async () => {
+    const before = await readFile(join(whole, 'run.json'));
+    for (const [drawn, difference] of [
+      [['--engine', 'raster', '--aov', 'depth,normal'], 'engine: was "pathtrace", is "raster"'],
+      [['--engine', 'pathtrace', '--samples', '8', '--aov', 'depth,normal'], 'samples: was 4, is 8.'],
+      [['--engine', 'pathtrace', '--samples', '4', '--aov', 'depth'], 'aov: was ["depth","normal"], is ["depth"].'],
+    ] as const) {
+      expect(await refusal('generate', ...inputs, ...drawn, '--out', whole)).toContain(`differs in ${difference}`);
+    }
+    expect(await readFile(join(whole, 'run.json'))).toEqual(before);
+  });
+});
+
+const SILENT: Progress = { begin() {}, found() {}, advance() {}, end() {}, count() {}, info() {}, warn() {} };
