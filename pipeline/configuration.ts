@@ -162,6 +162,9 @@ export const STARTER_MESHES = 'starter-meshes';
 export const STARTER_ENVIRONMENTS = 'starter-environments';
 export const STARTER_CUTOUTS = 'starter-cutouts';
 
+/** How meshes are prepared, unless a recipe says otherwise. */
+export const MESH_PREPARATION: MeshPreparationRecipe = { triangles: 200_000, creaseAngle: 50 };
+
 const LAST = {
   naturalShapes: {
     ...NATURAL_SHAPE_DEFAULTS,
@@ -182,7 +185,7 @@ const LAST = {
     maxPixels: 16_384 * 8192,
     maxBrokenShare: 0.001,
   } satisfies EnvironmentPreparationRecipe,
-  meshPreparation: { triangles: 200_000, creaseAngle: 50 } satisfies MeshPreparationRecipe,
+  meshPreparation: MESH_PREPARATION,
   shapes2d: LAST_SHAPES2D,
   textures2d: LAST_TEXTURES2D,
   shapes3d: LAST_SHAPES3D,

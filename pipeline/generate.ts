@@ -1,6 +1,6 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, platform, release, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import sharp from 'sharp';
 import { type Bank, bankShardName, finalizeBank, joinBanks, openBank } from './bank.ts';
 import type { BankKind } from './bank-kinds.ts';
@@ -163,14 +163,6 @@ export async function plan(
     throw fullDisk(error, tmpdir());
   } finally {
     await rm(scratch, { recursive: true, force: true });
-  }
-}
-
-/** Free bytes where a folder is or will be. */
-export async function freeBytes(path: string): Promise<number> {
-  for (let at = resolve(path); ; at = join(at, '..')) {
-    const facts = await statfs(at).catch(() => undefined);
-    if (facts) return facts.bavail * facts.bsize;
   }
 }
 

@@ -3,6 +3,7 @@ import { open, opendir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import glob from 'fast-glob';
+import { licenceFilter } from './packs/licence-filter.ts';
 import type { PackKind } from './packs/manifest.ts';
 import { listPacks, type PackSummary, packFiles } from './packs/pack-store.ts';
 import type { Split } from './splits.ts';
@@ -109,7 +110,7 @@ export function refuseNamesakes(sources: readonly Source[]): void {
 async function resolveSource(name: string, kind: SourceKind): Promise<Source> {
   const packs = (await listPacks()).filter(({ pack }) => pack.kind === kind.packs);
   const pack = packs.find(summary => summary.pack.id === name);
-  if (pack) return packSource(pack);
+  if (pack) return packSource(pack, kind);
   // What is there goes first: a folder may have brackets in its name.
   const facts = await stat(name).catch(() => undefined);
   if (facts?.isDirectory()) return folderSource(name, kind);
@@ -121,15 +122,19 @@ async function resolveSource(name: string, kind: SourceKind): Promise<Source> {
   );
 }
 
-/** The files of an asset pack. @throws UsageError when it is not added. */
-export function packSource({ pack: { id }, state, folder }: PackSummary): Source {
+/** The files of a kind of an asset pack that runs can use. @throws UsageError when it is not added. */
+export function packSource(
+  { pack: { id }, state, folder }: PackSummary,
+  { files: pattern }: Pick<SourceKind, 'files'>,
+): Source {
   if (state === 'not added') throw new UsageError(`asset pack ${id} is not here yet: npm run assets -- add ${id}`);
   return {
     pack: id,
     root: folder,
     async *files() {
       for await (const { path, file } of packFiles(id)) {
-        const { licence, author, url } = file;
+        const { licence, author, url, unusable } = file;
+        if (unusable !== undefined || !pattern.test(file.path)) continue;
         yield { path, file: file.path, split: file.split ?? null, licence, author, url };
       }
     },
@@ -275,13 +280,11 @@ export function without(source: Source, folder: string): Source {
 
 /** A source without the files of other licences, and those of which none is known. */
 export function onlyLicences(source: Source, licences: readonly string[]): Source {
-  const allowed = new Set(licences.map(id => id.toLowerCase()));
+  const allows = licenceFilter(licences);
   return {
     ...source,
     async *files() {
-      for await (const file of source.files()) {
-        if (file.licence !== null && allowed.has(file.licence.toLowerCase())) yield file;
-      }
+      for await (const file of source.files()) if (allows(file.licence)) yield file;
     },
   };
 }

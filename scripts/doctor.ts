@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import glob from 'fast-glob';
 import sharp from 'sharp';
 import type { CommandModule } from 'yargs';
-import { freeBytes } from '../pipeline/generate.ts';
+import { freeBytes } from '../pipeline/free-bytes.ts';
 import { GENERATE_OPTIONS } from '../pipeline/generate-options.ts';
 import { listPacks } from '../pipeline/packs/pack-store.ts';
 import { bytesText } from '../pipeline/progress.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { CommandModule } from 'yargs';
 import { CARD, writeCard } from '../pipeline/card/write-card.ts';
 import { type Configuration, configure } from '../pipeline/configuration.ts';
+import { freeBytes } from '../pipeline/free-bytes.ts';
 import { fullDisk } from '../pipeline/full-disk.ts';
 import {
-  freeBytes,
   generate,
   type Outcome,
   type PlannedStage,

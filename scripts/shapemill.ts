@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { CommandModule } from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { DamagedFile } from '../pipeline/faults.ts';
+import { DamagedFile, InputFault } from '../pipeline/faults.ts';
 import { FullDisk } from '../pipeline/full-disk.ts';
 import { printable, UsageError } from '../pipeline/usage-error.ts';
 import { ExitCode } from './exit-code.ts';
@@ -50,7 +50,8 @@ main().catch(error => {
 
 /** What went wrong, in one line where the cause is known; with the stack where it is a fault of the program. */
 function describe(error: unknown): string {
-  if (error instanceof DamagedFile || error instanceof FullDisk) return printable(error.message);
+  const known = [DamagedFile, FullDisk, InputFault].some(kind => error instanceof kind);
+  if (known) return printable((error as Error).message);
   const { code, path, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC') return 'the disk is full. Make room and run the same command again: it continues';
   if (code === 'EDQUOT') return 'the disk quota is used up. Make room and run the same command again: it continues';

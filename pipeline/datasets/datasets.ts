@@ -62,12 +62,12 @@ async function openSource(value: string, listing: Listing): Promise<Source> {
 
 /** The cut-outs of a pack: their licences and splits are known. */
 function cutOutPack(summary: PackSummary): Source {
-  const source = packSource(summary);
+  const source = packSource(summary, CUT_OUT_FILES);
   const detail: DatasetDetail = { dataset: cutouts.name, part: null, entry: null satisfies CutOutEntry };
   return {
     ...source,
     async *files() {
-      for await (const file of source.files()) if (CUT_OUT_FILES.files.test(file.file)) yield { ...file, detail };
+      for await (const file of source.files()) yield { ...file, detail };
     },
   };
 }

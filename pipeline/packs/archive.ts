@@ -30,21 +30,22 @@ export const isArchiveName = (name: string) => [ZIP, TAR, TAR_GZIP].some(pattern
  * @throws DamagedFile when the archive is truncated or broken, or names a path outside the folder it would be unpacked to.
  */
 export async function* readArchive(path: string): AsyncGenerator<OpenMember> {
-  try {
-    yield* ZIP.test(path) ? readZip(path) : readTar(path);
-  } catch (error) {
-    throw damaged(path, error);
-  }
+  yield* ZIP.test(path) ? readZip(path) : readTar(path);
 }
 
-async function* readZip(path: string): AsyncGenerator<OpenMember> {
-  const zip = await yauzl.openPromise(path, { autoClose: false });
+/** {@link readArchive} of a zip archive, whatever it is called. */
+export async function* readZip(path: string): AsyncGenerator<OpenMember> {
+  const zip = await yauzl.openPromise(path, { autoClose: false }).catch(error => {
+    throw damaged(path, error);
+  });
   try {
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName.endsWith('/') || isZipLink(entry)) continue;
       const member = insidePath(path, entry.fileName);
       yield { member, bytes: entry.uncompressedSize, contents: () => zipContents(path, zip, entry) };
     }
+  } catch (error) {
+    throw damaged(path, error);
   } finally {
     zip.close();
   }
@@ -75,14 +76,18 @@ async function* readTar(path: string): AsyncGenerator<OpenMember> {
   const fed = TAR_GZIP.test(path) ? pipeline(bytes, createGunzip(), extract) : pipeline(bytes, extract);
   // What goes wrong in it ends the loop below, too.
   fed.catch(() => {});
-  for await (const entry of extract) {
-    const { name, size, type } = entry.header;
-    if (type === 'file' || type === 'contiguous-file') {
-      yield { member: insidePath(path, name), bytes: size ?? 0, contents: () => tarContents(path, entry) };
+  try {
+    for await (const entry of extract) {
+      const { name, size, type } = entry.header;
+      if (type === 'file' || type === 'contiguous-file') {
+        yield { member: insidePath(path, name), bytes: size ?? 0, contents: () => tarContents(path, entry) };
+      }
+      entry.resume();
     }
-    entry.resume();
+    await fed;
+  } catch (error) {
+    throw damaged(path, error);
   }
-  await fed;
 }
 
 async function* tarContents(path: string, entry: AsyncIterable<unknown>): AsyncGenerator<Buffer> {

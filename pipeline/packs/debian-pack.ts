@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, sep } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { makeFolder } from '../make-folder.ts';
 import { sha256Of } from '../sha256.ts';
+import { readZip } from './archive.ts';
 import {
   type CopyrightFile,
   type FilesStanza,
@@ -17,12 +19,12 @@ import {
   type DebianRule,
   findPack,
   loadManifest,
+  type Pack,
   type PackFile,
   packFileSchema,
 } from './manifest.ts';
-import { INDEX_NAME, type PackIndex, readPackIndex } from './pack-store.ts';
+import { INDEX_NAME, readPackHeader, writePackIndex } from './pack-index.ts';
 import { rccFileBytes, readRcc } from './rcc.ts';
-import { readZip } from './zip.ts';
 
 /** One step of one package begins; `done` of `total` packages are finished. */
 export interface AddProgress {
@@ -70,11 +72,13 @@ export async function addDebianPack(
   onProgress: (progress: AddProgress) => void = () => {},
   tools: AddTools = {},
 ): Promise<AddedPack> {
-  const present = await readPackIndex(destination);
-  if (present) return { ...summary(destination, present.files), wasThere: true, deviations: [] };
+  const present = await readPackHeader(destination);
+  if (present)
+    return { folder: destination, files: present.files, bytes: present.bytes, wasThere: true, deviations: [] };
   await refuseForeignFolder(destination);
 
-  const { run = runProgram, packages = await manifestPackages(id) } = tools;
+  const pack = findPack(await loadManifest(), id);
+  const { run = runProgram, packages = packagesOf(pack) } = tools;
   const partial = `${destination}.partial`;
   const downloads = join(partial, '.downloads');
   await makeFolder(downloads);
@@ -100,22 +104,23 @@ export async function addDebianPack(
     files.push(...copied);
   }
 
-  const index: PackIndex = { pack: id, files };
-  await writeFile(join(partial, INDEX_NAME), `${JSON.stringify(index, null, 1)}\n`, { flush: true });
+  const total = { files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
+  const header = { pack, order: {}, ...total, unusable: 0, failed: 0, passing: 0 };
+  await writePackIndex(
+    partial,
+    header,
+    files.map(file => ({ id: file.path, ...file })),
+  );
   await rm(downloads, { recursive: true });
   await rename(partial, destination);
-  return { ...summary(destination, files), wasThere: false, deviations };
+  return { folder: destination, ...total, wasThere: false, deviations };
 }
 
-async function manifestPackages(id: string): Promise<readonly DebianPackage[]> {
-  const { obtained } = findPack(await loadManifest(), id);
-  if (obtained.via !== 'debian')
+function packagesOf({ id, obtained }: Pack): readonly DebianPackage[] {
+  if (obtained.via !== 'debian') {
     throw new Error(`Expected the pack ${id} to be obtained via debian, got ${obtained.via}`);
+  }
   return obtained.packages;
-}
-
-function summary(folder: string, files: readonly PackFile[]) {
-  return { folder, files: files.length, bytes: files.reduce((sum, file) => sum + file.bytes, 0) };
 }
 
 /** A folder without an index is not ours to replace. */
@@ -175,10 +180,13 @@ interface ChosenFiles {
 }
 
 async function chosenFiles({ container, folder, match, except, catalogue }: DebianRule, unpacked: string) {
-  const packed = container === undefined ? undefined : await filesOfContainer(join(unpacked, container));
-  const all = packed ? below(packed, folder) : await filesOfFolder(join(unpacked, folder));
   const matches = (globs: readonly string[], path: string) => globs.some(glob => matchesGlob(glob, path));
-  const paths = [...all.keys()].filter(path => matches(match, path) && !matches(except ?? [], path)).sort();
+  const isChosen = (path: string) => matches(match, path) && !matches(except ?? [], path);
+  const isNeeded = (path: string) =>
+    path === catalogue || (path.startsWith(`${folder}/`) && isChosen(path.slice(folder.length + 1)));
+  const packed = container === undefined ? undefined : await filesOfContainer(join(unpacked, container), isNeeded);
+  const all = packed ? below(packed, folder) : await filesOfFolder(join(unpacked, folder));
+  const paths = [...all.keys()].filter(isChosen).sort();
   const listed = catalogue === undefined ? undefined : await packed?.get(catalogue)?.();
   const chosen: ChosenFiles = {
     files: paths.map(path => [path, all.get(path)!] as const),
@@ -187,11 +195,18 @@ async function chosenFiles({ container, folder, match, except, catalogue }: Debi
   return chosen;
 }
 
-async function filesOfContainer(path: string): Promise<Map<string, Contents>> {
-  const bytes = await readFile(path);
-  return path.endsWith('.rcc')
-    ? new Map(readRcc(bytes).map(file => [file.path, () => rccFileBytes(file)]))
-    : new Map(readZip(bytes).map(file => [file.path, file.read]));
+/** The files of a container that are needed; a zip archive is read in one pass. */
+async function filesOfContainer(path: string, isNeeded: (path: string) => boolean): Promise<Map<string, Contents>> {
+  if (path.endsWith('.rcc')) {
+    return new Map(readRcc(await readFile(path)).map(file => [file.path, () => rccFileBytes(file)]));
+  }
+  const files = new Map<string, Contents>();
+  for await (const { member, contents } of readZip(path)) {
+    if (!isNeeded(member)) continue;
+    const bytes = await buffer(contents());
+    files.set(member, () => bytes);
+  }
+  return files;
 }
 
 function below(files: ReadonlyMap<string, Contents>, folder: string): Map<string, Contents> {

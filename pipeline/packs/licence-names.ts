@@ -1,6 +1,9 @@
-const CREATIVE_COMMONS = /creativecommons\.org\/licenses\/(by(?:-nc)?(?:-sa|-nd)?)\/(\d\.\d)(?:\/|$)/i;
+const CREATIVE_COMMONS = /creativecommons\.org\/licenses\/(by(?:-nc)?(?:-sa|-nd)?)\/(\d\.\d)\/?$/i;
 
-/** The licence that an address stands for, as SPDX writes it; null: it is none of those that datasets name. */
+/**
+ * The licence that an address stands for, as SPDX writes it; null: it is none of those that datasets name. A port to a country's law
+ * (`by/3.0/us`) is another licence.
+ */
 export function licenceOfAddress(url: string): string | null {
   const [, terms, version] = CREATIVE_COMMONS.exec(url) ?? [];
   if (terms) return `CC-${terms.toUpperCase()}-${version}`;

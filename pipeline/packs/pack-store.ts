@@ -1,19 +1,10 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { unlessMissing } from '../faults.ts';
 import { sha256OfFile } from '../sha256.ts';
-import {
-  findPack,
-  loadManifest,
-  type Manifest,
-  PACKAGE_ROOT,
-  type Pack,
-  type PackFile,
-  packFileSchema,
-  parseJson,
-} from './manifest.ts';
+import { findPack, loadManifest, type Manifest, PACKAGE_ROOT, type Pack, type PackFile } from './manifest.ts';
+import { type PackEntry, type PackHeader, readPackEntries, readPackHeader } from './pack-index.ts';
 
 /** Where packs are looked for; both default to the user's own. */
 export interface PackPlaces {
@@ -32,6 +23,8 @@ export interface PackSummary {
   /** 0 when it is not added. */
   readonly files: number;
   readonly bytes: number;
+  /** Of an added pack. */
+  readonly header: PackHeader | undefined;
 }
 
 export interface PackProblem {
@@ -39,91 +32,102 @@ export interface PackProblem {
   readonly problem: 'missing' | 'wrong size' | 'wrong sha256';
 }
 
+/** What is known of a file of any pack; manifests have hand-made splits. */
+export type KnownFile = PackEntry & Pick<PackFile, 'split'>;
+
 export interface LocatedFile {
   /** Absolute. */
   readonly path: string;
-  readonly file: PackFile;
+  readonly file: KnownFile;
 }
-
-/** What an added pack keeps beside its files. */
-export const packIndexSchema = z.strictObject({ pack: z.string(), files: z.array(packFileSchema).min(1) });
-export type PackIndex = z.infer<typeof packIndexSchema>;
-export const INDEX_NAME = 'index.json';
 
 /** $SHAPEMILL_DATA, else $XDG_DATA_HOME/shapemill, else ~/.local/share/shapemill. Empty variables count as unset. */
 export function defaultDataFolder(env: NodeJS.ProcessEnv = process.env): string {
   return env.SHAPEMILL_DATA || join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'shapemill');
 }
 
+/** Folder that holds all added packs, each in a folder of its id. */
+export const packsFolder = (dataFolder = defaultDataFolder()) => join(dataFolder, 'packs');
+
 /** Folder of a pack's files. */
 export function packFolder(pack: Pack, dataFolder = defaultDataFolder()): string {
   return pack.obtained.via === 'repository'
     ? join(PACKAGE_ROOT, pack.obtained.folder)
-    : join(dataFolder, 'packs', pack.id);
+    : join(packsFolder(dataFolder), pack.id);
 }
 
-/** Every pack of the manifest with its state, in the manifest's order. */
+/** Every pack with its state: those of the manifest in its order, then those that the user made, by their ids. */
 export async function listPacks(places: PackPlaces = {}): Promise<PackSummary[]> {
   const { packs } = places.manifest ?? (await loadManifest());
-  return Promise.all(packs.map(pack => summarize(pack, places)));
+  const own = await ownPacks(new Set(packs.map(({ id }) => id)), places);
+  return Promise.all([...packs, ...own].map(pack => summarize(pack, places)));
+}
+
+/** Packs in the data folder that no manifest names: of lists, addresses and folders. */
+async function ownPacks(known: ReadonlySet<string>, { dataFolder }: PackPlaces): Promise<Pack[]> {
+  const folder = packsFolder(dataFolder);
+  const names = ((await readdir(folder).catch(unlessMissing)) ?? []).filter(name => !known.has(name)).sort();
+  const headers = await Promise.all(names.map(name => readPackHeader(join(folder, name))));
+  return headers.flatMap((header, i) => (header?.pack.id === names[i] ? [header!.pack] : []));
 }
 
 /**
  * Compares a pack's files with their recorded size and hash, one after another.
+ * @param onFile called after each.
  * @returns the files that differ; empty when all is well.
  * @throws Error when the pack is unknown or not added.
  */
-export async function verifyPack(id: string, places: PackPlaces = {}): Promise<PackProblem[]> {
+export async function verifyPack(
+  id: string,
+  places: PackPlaces = {},
+  onFile: (bytes: number) => void = () => {},
+): Promise<PackProblem[]> {
   const problems: PackProblem[] = [];
   for await (const { path, file } of packFiles(id, places)) {
     const problem = await findProblem(path, file);
     if (problem) problems.push({ path: file.path, problem });
+    onFile(file.bytes);
   }
   return problems;
 }
 
 /**
- * The files of a pack in the order of its index. Nothing is opened but the index.
+ * The files of a pack in the order of its index, the unusable ones too. Nothing is opened but the index, and that is streamed.
  * @throws Error when the pack is unknown or not added.
  */
 export async function* packFiles(id: string, places: PackPlaces = {}): AsyncGenerator<LocatedFile> {
-  const pack = findPack(places.manifest ?? (await loadManifest()), id);
-  const folder = packFolder(pack, places.dataFolder);
-  const files = await recordedFiles(pack, folder);
-  if (!files)
+  const { pack, state, folder } = await findSummary(id, places);
+  if (pack.obtained.via === 'repository') {
+    for (const file of pack.obtained.files) yield { path: join(folder, file.path), file: { id: file.path, ...file } };
+    return;
+  }
+  if (state === 'not added') {
     throw new Error(
       `Expected the asset pack "${id}" in ${folder}, found none: add it with npm run assets -- add ${id}`,
     );
-  for (const file of files) yield { path: join(folder, file.path), file };
+  }
+  for await (const file of readPackEntries(folder)) yield { path: file.local ?? join(folder, file.path), file };
+}
+
+async function findSummary(id: string, places: PackPlaces): Promise<PackSummary> {
+  const all = await listPacks(places);
+  const pack = findPack({ packs: all.map(summary => summary.pack) }, id);
+  return all.find(summary => summary.pack === pack)!;
 }
 
 async function summarize(pack: Pack, places: PackPlaces): Promise<PackSummary> {
   const folder = packFolder(pack, places.dataFolder);
-  const files = await recordedFiles(pack, folder);
-  const present = pack.obtained.via === 'repository' ? 'built-in' : 'added';
-  return {
-    pack,
-    state: files ? present : 'not added',
-    folder,
-    files: files?.length ?? 0,
-    bytes: files?.reduce((sum, file) => sum + file.bytes, 0) ?? 0,
-  };
+  if (pack.obtained.via === 'repository') {
+    const { files } = pack.obtained;
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    return { pack, state: 'built-in', folder, files: files.length, bytes, header: undefined };
+  }
+  const header = await readPackHeader(folder);
+  const { files = 0, bytes = 0 } = header ?? {};
+  return { pack, state: header ? 'added' : 'not added', folder, files, bytes, header };
 }
 
-/** What the manifest or the pack's index lists; undefined when the pack is not added. */
-async function recordedFiles(pack: Pack, folder: string): Promise<PackFile[] | undefined> {
-  if (pack.obtained.via === 'repository') return pack.obtained.files;
-  return (await readPackIndex(folder))?.files;
-}
-
-/** The index of an added pack; undefined when there is none. */
-export async function readPackIndex(folder: string): Promise<PackIndex | undefined> {
-  const path = join(folder, INDEX_NAME);
-  const text = await readFile(path, 'utf8').catch(unlessMissing);
-  return text === undefined ? undefined : parseJson(packIndexSchema, text, path);
-}
-
-async function findProblem(path: string, file: PackFile): Promise<PackProblem['problem'] | undefined> {
+async function findProblem(path: string, file: KnownFile): Promise<PackProblem['problem'] | undefined> {
   const found = await stat(path).catch(unlessMissing);
   if (!found) return 'missing';
   if (found.size !== file.bytes) return 'wrong size';

@@ -46,7 +46,7 @@ export const prepareMeshes: Stage<ImportTask> = {
 
   run({ file }, { configuration }) {
     return importFile('meshes', file, async (): Promise<NewItem> => {
-      const { facts, mesh } = await prepared(await openMesh(file.path), configuration.meshPreparation);
+      const { facts, mesh } = await prepareMeshFile(file.path, configuration.meshPreparation);
       const { id: source, split, provenance } = file;
       const id = bankItemId('meshes', source, 0);
       return {
@@ -60,13 +60,14 @@ export const prepareMeshes: Stage<ImportTask> = {
 };
 
 /** What preparation gives: the stored mesh, and what its label says of it. */
-interface Prepared {
+export interface Prepared {
   readonly facts: Omit<MeshLabel, 'id' | 'split' | 'provenance'>;
   readonly mesh: Uint8Array;
 }
 
-/** The prepared mesh, from the cache where it is there. */
-async function prepared(file: MeshFile, recipe: MeshPreparationRecipe): Promise<Prepared> {
+/** The prepared mesh of a file, from the cache where it is there. @throws InputFault when it cannot be used. */
+export async function prepareMeshFile(path: string, recipe: MeshPreparationRecipe): Promise<Prepared> {
+  const file = await openMesh(path);
   const cache = new CacheFolder();
   const key = cacheKey('meshes', Buffer.from(file.digest), { version: PREPARATION_VERSION, recipe });
   const kept = await cache.get(key);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addDebianPack, type RunProgram } from '../../../pipeline/packs/debian-pack.ts';
 import type { DebianPackage } from '../../../pipeline/packs/manifest.ts';
+import { type PackEntry, readPackEntries, readPackHeader } from '../../../pipeline/packs/pack-index.ts';
 import { smallRcc } from './small-rcc.ts';
 import { smallZip } from './small-zip.ts';
 
@@ -67,12 +68,19 @@ function fakePrograms(calls: string[] = [], tree: Record<string, string | Buffer
 const add = (run: RunProgram, packages = PACKAGES) =>
   addDebianPack('debian-photos', destination, undefined, { packages, run });
 
+async function entriesOf(folder: string): Promise<PackEntry[]> {
+  const entries: PackEntry[] = [];
+  for await (const entry of readPackEntries(folder)) entries.push(entry);
+  return entries;
+}
+
 describe('addDebianPack', () => {
   it('keeps the chosen files with the author and licence stated for each', async () => {
     const added = await add(fakePrograms());
     expect(added).toMatchObject({ folder: destination, files: 3, bytes: 11, wasThere: false, deviations: [] });
-    const { pack, files } = JSON.parse(await readFile(join(destination, 'index.json'), 'utf8'));
-    expect(pack).toBe('debian-photos');
+    const { pack } = (await readPackHeader(destination))!;
+    expect(pack.id).toBe('debian-photos');
+    const files = await entriesOf(destination);
     expect(files).toMatchObject([
       { path: 'some-data/src/animals/frog.webp', licence: 'GPL-3.0-or-later', url: 'https://example.org/source' },
       {
@@ -84,7 +92,7 @@ describe('addDebianPack', () => {
       { path: 'some-data/deep/sky.jpg', bytes: 3, author: '2014 The Team <team@example.org>; 2015 Others' },
     ]);
     expect(await readFile(join(destination, 'some-data/src/animals/toad.webp'), 'utf8')).toBe('toad');
-    expect(await readdir(destination)).toEqual(['index.json', 'some-data']);
+    expect(await readdir(destination)).toEqual(['index.jsonl', 'some-data']);
     expect(await readdir(dirname(destination))).toEqual(['debian-photos']);
   });
 
@@ -113,8 +121,7 @@ describe('addDebianPack', () => {
     const packages = [{ ...PACKAGES[0]!, expected: 2, include }];
     const { files } = await add(fakePrograms([], { 'usr/share/set.sh3f': archive }), packages);
     expect(files).toBe(2);
-    const index = JSON.parse(await readFile(join(destination, 'index.json'), 'utf8'));
-    expect(index.files).toMatchObject([
+    expect(await entriesOf(destination)).toMatchObject([
       { path: 'some-data/src/animals/duck/duck.obj', author: 'Jørgen', licence: 'GPL-3.0-or-later' },
       { path: 'some-data/src/animals/goose/goose.obj', author: '2014 The Team <team@example.org>; 2015 Others' },
     ]);
@@ -159,7 +166,7 @@ describe('addDebianPack', () => {
       /state a licence for src\/animals\/frog\.webp/,
     );
     await mkdir(destination);
-    await expect(add(fakePrograms())).rejects.toThrow(/found one without index\.json: move it away/);
+    await expect(add(fakePrograms())).rejects.toThrow(/found one without index\.jsonl: move it away/);
   });
 
   it('says that it needs Debian or Ubuntu where apt-get is missing', async () => {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Manifest, PackFile } from '../../../pipeline/packs/manifest.ts';
+import type { Manifest } from '../../../pipeline/packs/manifest.ts';
+import { type PackEntry, writePackIndex } from '../../../pipeline/packs/pack-index.ts';
 import {
   defaultDataFolder,
   type LocatedFile,
@@ -38,14 +39,32 @@ beforeEach(async () => {
 afterEach(() => rm(dataFolder, { recursive: true }));
 
 async function addPack(contents: Record<string, string>): Promise<void> {
-  const files: PackFile[] = [];
+  const files: PackEntry[] = [];
   for (const [path, text] of Object.entries(contents)) {
     await mkdir(join(folder, path, '..'), { recursive: true });
     await writeFile(join(folder, path), text);
     const sha256 = createHash('sha256').update(text).digest('hex');
-    files.push({ path, bytes: text.length, sha256, author: 'A', url: 'https://example.org', licence: 'CC0-1.0' });
+    files.push({
+      id: path,
+      path,
+      bytes: text.length,
+      sha256,
+      author: 'A',
+      url: 'https://example.org',
+      licence: 'CC0-1.0',
+    });
   }
-  await writeFile(join(folder, 'index.json'), JSON.stringify({ pack: 'remote', files }));
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const header = {
+    pack: manifest.packs[0]!,
+    order: {},
+    files: files.length,
+    bytes,
+    unusable: 0,
+    failed: 0,
+    passing: 0,
+  };
+  await writePackIndex(folder, header, files);
 }
 
 describe('listPacks', () => {
@@ -70,10 +89,14 @@ describe('packFiles', () => {
   it('says how to add a pack that is not there, and refuses a broken index', async () => {
     await expect(packFiles('remote', { manifest, dataFolder }).next()).rejects.toThrow(/npm run assets -- add remote/);
     await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'index.json'), '{"pack": "remote", "files": [{"path": "../x"}]}');
+    await writeFile(join(folder, 'index.jsonl'), '{"pack": "remote"}\n{"path": "../x"}\n');
     await expect(packFiles('remote', { manifest, dataFolder }).next()).rejects.toThrow(
-      /index\.json is not as expected/,
+      /index\.jsonl is not as expected/,
     );
+    await addPack({ 'a.jpg': 'one' });
+    const index = await readFile(join(folder, 'index.jsonl'), 'utf8');
+    await writeFile(join(folder, 'index.jsonl'), index.split('\n')[0]!);
+    await expect(packFiles('remote', { manifest, dataFolder }).next()).rejects.toThrow(/expected 1 files, found 0/);
   });
 });
 
