@@ -193,43 +193,48 @@ function inflate(compressed: Buffer, size: number): Buffer {
   return raw;
 }
 
-/** Undoes the filters of lines, each led by the number of its filter: specification 9.2. */
+/**
+ * Undoes the filters of lines, each led by the number of its filter: specification 9.2. A line moves to where those before it end, ahead of
+ * all that is still to be read: so the result lies in `raw`.
+ */
 function unfilter(raw: Uint8Array, rowBytes: number, rows: number, step: number): Uint8Array {
   // A line of zeros lies above the first.
-  const out = new Uint8Array((rows + 1) * rowBytes);
+  let lines: Uint8Array = new Uint8Array(rowBytes);
+  let above = 0;
   for (let row = 0; row < rows; row++) {
     const from = row * (rowBytes + 1) + 1;
-    const to = (row + 1) * rowBytes;
-    const above = to - rowBytes;
+    const to = row * rowBytes;
     const first = Math.min(step, rowBytes);
     switch (raw[from - 1]) {
       case 0:
-        out.set(raw.subarray(from, from + rowBytes), to);
+        raw.copyWithin(to, from, from + rowBytes);
         break;
       case 1:
-        out.set(raw.subarray(from, from + first), to);
-        for (let i = step; i < rowBytes; i++) out[to + i] = raw[from + i]! + out[to + i - step]!;
+        raw.copyWithin(to, from, from + first);
+        for (let i = step; i < rowBytes; i++) raw[to + i] = raw[from + i]! + raw[to + i - step]!;
         break;
       case 2:
-        for (let i = 0; i < rowBytes; i++) out[to + i] = raw[from + i]! + out[above + i]!;
+        for (let i = 0; i < rowBytes; i++) raw[to + i] = raw[from + i]! + lines[above + i]!;
         break;
       case 3:
-        for (let i = 0; i < first; i++) out[to + i] = raw[from + i]! + (out[above + i]! >> 1);
+        for (let i = 0; i < first; i++) raw[to + i] = raw[from + i]! + (lines[above + i]! >> 1);
         for (let i = step; i < rowBytes; i++) {
-          out[to + i] = raw[from + i]! + ((out[to + i - step]! + out[above + i]!) >> 1);
+          raw[to + i] = raw[from + i]! + ((raw[to + i - step]! + lines[above + i]!) >> 1);
         }
         break;
       case 4:
-        for (let i = 0; i < first; i++) out[to + i] = raw[from + i]! + out[above + i]!;
+        for (let i = 0; i < first; i++) raw[to + i] = raw[from + i]! + lines[above + i]!;
         for (let i = step; i < rowBytes; i++) {
-          out[to + i] = raw[from + i]! + paeth(out[to + i - step]!, out[above + i]!, out[above + i - step]!);
+          raw[to + i] = raw[from + i]! + paeth(raw[to + i - step]!, lines[above + i]!, lines[above + i - step]!);
         }
         break;
       default:
         throw new InputFault(`PNG is broken: no filter has the number ${raw[from - 1]}`);
     }
+    lines = raw;
+    above = to;
   }
-  return out.subarray(rowBytes);
+  return new Uint8Array(raw.buffer, raw.byteOffset, rows * rowBytes);
 }
 
 function paeth(left: number, above: number, upperLeft: number): number {

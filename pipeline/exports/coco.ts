@@ -1,16 +1,15 @@
-import type { Box, GreyImage, Mask } from '../../extractors/image.ts';
-import type { PlacedMask } from '../../extractors/placed-mask.ts';
-import { compressCounts, encodePlaced, expandCounts, placedRunLengths } from '../../extractors/run-lengths.ts';
-import { coverageFacts } from '../../renderers/coverage.ts';
+import { compressCounts, expandCounts } from '../../extractors/run-lengths.ts';
 import { expressionTerms } from '../card/licence-terms.ts';
 import { decodePng } from '../datasets/png.ts';
 import { DamagedFile, InputFault } from '../faults.ts';
 import type { Subset } from '../generate-options.ts';
 import type { SilhouetteLabel } from '../labels.ts';
-import { SPLITS, type Split } from '../splits.ts';
+import type { Split } from '../splits.ts';
+import type { TextFile } from '../text-file.ts';
 import type { ExportFolder } from './export-folder.ts';
 import { exporter } from './exporter.ts';
 import { boxValues, conditionOf, licenceOf, type MaskedLabel, type SampleLabel } from './label-facts.ts';
+import { croppedRuns, halfCoveredRuns, type MaskRuns } from './mask-runs.ts';
 import { fileOf, labelOf, readSamples, type SamplePart, type StoredSample, sampleParts } from './sample-parts.ts';
 
 /**
@@ -24,14 +23,21 @@ const CATEGORIES: Readonly<Record<Exclude<Subset, 'silhouettes'>, string>> = {
   materials3d: 'material',
 };
 
-/** A sample until category and licence have numbers. */
-interface CocoRow {
-  readonly image: { readonly id: number; readonly split: Split } & Readonly<Record<string, unknown>>;
+/** What of a sample gets a number when all are known. */
+interface RowNames {
   readonly licence: string;
   readonly category: string;
   readonly supercategory: string;
-  /** Null where the mask is empty. */
-  readonly annotation: Readonly<Record<string, unknown>> | null;
+}
+
+/** A sample until its names have numbers. */
+interface CocoRow {
+  readonly split: Split;
+  readonly names: RowNames;
+  /** JSON. */
+  readonly image: string;
+  /** JSON; empty where the mask is. */
+  readonly annotation: string;
 }
 
 /** The most pixels that a mask of ours may have: sizes of scenes are bounded, those of pictures by `--max-pixels`. */
@@ -53,19 +59,14 @@ export const coco = exporter<SamplePart>({
       id++;
       const name = `${split}/${number}/${sample.key}.jpg`;
       out.file(`${subset}/${name}`, fileOf(sample, field, part));
-      out.row(subset, JSON.stringify(rowOf(sample, part, id, name)));
+      out.row(subset, rowOf(sample, part, id, name));
     }
   },
 
   async finish(parts, out, signal) {
     for (const subset of new Set(parts.map(part => part.subset))) {
       const mine = parts.filter(part => part.subset === subset);
-      const names = await namesOf(mine, out, signal);
-      await writeAnnotations(`${subset}/coco.json`, subset, mine, names, out, signal);
-      for (const split of SPLITS) {
-        const its = mine.filter(part => part.split === split);
-        if (its.length > 0) await writeAnnotations(`${subset}/coco-${split}.json`, subset, its, names, out, signal);
-      }
+      await writeAnnotations(subset, mine, await namesOf(mine, out, signal), out, signal);
     }
   },
 
@@ -87,80 +88,52 @@ export const coco = exporter<SamplePart>({
   }),
 });
 
-function rowOf(sample: StoredSample, part: SamplePart, id: number, name: string): CocoRow {
+/** A row that {@link rowsOf} reads: JSON has no tabs but between its values. */
+function rowOf(sample: StoredSample, part: SamplePart, id: number, name: string): string {
   const label = labelOf<SampleLabel>(sample, part);
-  const { object, category, supercategory, ...attributes } =
+  const { mask, category, supercategory, ...attributes } =
     label.subset === 'silhouettes' ? silhouetteRow(label) : maskedRow(label, sample, part);
-  const { placed, area, width, height } = object;
+  const { width, height, counts, box, area } = mask;
   const { instance, variation } = label;
-  return {
-    image: { id, file_name: name, width, height, split: part.split },
-    licence: licenceOf(label),
-    category,
-    supercategory,
-    annotation:
-      area === 0
-        ? null
-        : {
-            id,
-            image_id: id,
-            segmentation: { size: [height, width], counts: compressCounts(encodePlaced(placed, width, height).counts) },
-            bbox: boxValues(placed.box),
-            area,
-            iscrowd: 0,
-            instance: instance.number,
-            instance_id: instance.id,
-            variation,
-            ...attributes,
-          },
+  const annotation = {
+    id,
+    image_id: id,
+    segmentation: { size: [height, width], counts: compressCounts(counts) },
+    bbox: boxValues(box),
+    area,
+    iscrowd: 0,
+    instance: instance.number,
+    instance_id: instance.id,
+    variation,
+    ...attributes,
   };
-}
-
-/** A mask in its tight box, its pixels, and the size of the image that it is in. */
-interface ImageObject {
-  readonly placed: PlacedMask;
-  readonly area: number;
-  readonly width: number;
-  readonly height: number;
+  const image = { id, file_name: name, width, height, split: part.split };
+  const names: RowNames = { licence: licenceOf(label), category, supercategory };
+  return `${JSON.stringify(names)}\t${JSON.stringify(image)}\t${area === 0 ? '' : JSON.stringify(annotation)}`;
 }
 
 function maskedRow(label: MaskedLabel, sample: StoredSample, part: SamplePart) {
-  const object = maskedObject(fileOf(sample, 'mask.png', part), `${part.tar}: ${sample.key}.mask.png`);
-  const category = CATEGORIES[label.subset];
-  return { object, category, supercategory: label.subset, condition: conditionOf(label) };
+  const mask = runsInPng(fileOf(sample, 'mask.png', part), `${part.tar}: ${sample.key}.mask.png`);
+  return { mask, category: CATEGORIES[label.subset], supercategory: label.subset, condition: conditionOf(label) };
 }
 
-/** The pixels of at least half coverage. */
-function maskedObject(png: Uint8Array, origin: string): ImageObject {
+function runsInPng(png: Uint8Array, origin: string): MaskRuns {
   try {
     const { data, width, height } = decodePng(Buffer.from(png.buffer, png.byteOffset, png.length), MAX_PIXELS);
-    const coverage = { data: data as Uint8Array, width, height };
-    const { box, area } = coverageFacts(coverage);
-    return { placed: { mask: halfCoveredIn(coverage, box), box }, area, width, height };
+    return halfCoveredRuns({ data: data as Uint8Array, width, height });
   } catch (error) {
     if (error instanceof InputFault) throw new DamagedFile(`${origin}: ${error.message}; the shard is damaged`);
     throw error;
   }
 }
 
-function halfCoveredIn(coverage: GreyImage, { left, top, width, height }: Box): Mask {
-  const data = new Uint8Array(width * height);
-  for (let row = 0, to = 0; row < height; row++) {
-    const start = (top + row) * coverage.width + left;
-    for (let from = start; from < start + width; from++) data[to++] = coverage.data[from]! < 128 ? 0 : 255;
-  }
-  return { data, width, height };
-}
-
 /** The object's mask, which counts in the whole picture, in what `hq.jpg` shows of it. */
 function silhouetteRow({ annotated, object, hq }: SilhouetteLabel) {
   const [height, width] = object.mask.size;
-  const { mask, box, area } = placedRunLengths({ width, height, counts: expandCounts(object.mask.counts) })!;
-  const placed = { mask, box: { ...box, left: box.left - hq.left, top: box.top - hq.top } };
   const { dataset, label, taxonomy } = annotated;
   const { supercategory } = taxonomy;
   return {
-    object: { placed, area, width: hq.width, height: hq.height },
+    mask: croppedRuns({ width, height, counts: expandCounts(object.mask.counts) }, hq),
     category: label,
     supercategory: typeof supercategory === 'string' ? supercategory : dataset,
   };
@@ -175,9 +148,9 @@ interface Names {
 async function namesOf(parts: readonly SamplePart[], out: ExportFolder, signal: AbortSignal): Promise<Names> {
   const categories = new Map<string, string>();
   const licences = new Set<string>();
-  for await (const row of rowsOf(parts, out, signal)) {
-    if (!categories.has(row.category)) categories.set(row.category, row.supercategory);
-    licences.add(row.licence);
+  for await (const { names } of rowsOf(parts, out, signal)) {
+    if (!categories.has(names.category)) categories.set(names.category, names.supercategory);
+    licences.add(names.licence);
   }
   const sorted = [...categories].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
@@ -187,7 +160,12 @@ async function namesOf(parts: readonly SamplePart[], out: ExportFolder, signal: 
 }
 
 async function* rowsOf(parts: readonly SamplePart[], out: ExportFolder, signal: AbortSignal): AsyncGenerator<CocoRow> {
-  for await (const [, text] of out.rows(parts, signal)) yield JSON.parse(text);
+  for (const part of parts) {
+    for await (const [, text] of out.rows([part], signal)) {
+      const [names, image, annotation] = text.split('\t') as [string, string, string];
+      yield { split: part.split, names: JSON.parse(names), image, annotation };
+    }
+  }
 }
 
 /** Of a single licence; several have none in common. */
@@ -196,45 +174,69 @@ function urlOf(expression: string): string {
   return (licences.length === 1 && licences[0]!.url) || '';
 }
 
-/** Writes one JSON, entry by entry: the rows are read twice, since images come before annotations. */
+/**
+ * Writes the annotations of all splits and those of each, entry by entry and at the same time. The rows are read twice, since images come
+ * before annotations.
+ */
 async function writeAnnotations(
-  path: string,
   subset: Subset,
   parts: readonly SamplePart[],
   { categories, licences }: Names,
   out: ExportFolder,
   signal: AbortSignal,
 ): Promise<void> {
-  const file = out.text(path);
-  const list = async (name: string, entries: AsyncIterable<object> | Iterable<object>) => {
-    let before = `,\n"${name}":[\n`;
-    for await (const entry of entries) {
-      file.append(before + JSON.stringify(entry));
-      before = ',\n';
-    }
-    file.append(before === ',\n' ? '\n]' : `${before}]`);
+  const file = (name: string) => new AnnotationFile(out.text(`${subset}/${name}.json`), subset);
+  const whole = file('coco');
+  const bySplit = new Map([...new Set(parts.map(({ split }) => split))].map(split => [split, file(`coco-${split}`)]));
+  const files = [whole, ...bySplit.values()];
+  const addTo = (split: Split, entry: string, name: string, number: number) => {
+    const numbered = `${entry.slice(0, -1)},"${name}":${number}}`;
+    whole.add(numbered);
+    bySplit.get(split)!.add(numbered);
   };
-  file.append(`{"info":${JSON.stringify({ description: subset, version: '1.0' })}`);
-  await list(
-    'licenses',
-    [...licences].map(([name, id]) => ({ id, name, url: urlOf(name) })),
-  );
-  await list(
-    'categories',
-    [...categories].map(([name, { id, supercategory }]) => ({ id, name, supercategory })),
-  );
-  await list('images', images());
-  await list('annotations', annotations());
-  file.append('}\n');
-  file.finish();
-
-  async function* images() {
-    for await (const { image, licence } of rowsOf(parts, out, signal))
-      yield { ...image, license: licences.get(licence) };
+  for (const file of files) {
+    file.list('licenses');
+    for (const [name, id] of licences) file.add(JSON.stringify({ id, name, url: urlOf(name) }));
+    file.list('categories');
+    for (const [name, { id, supercategory }] of categories) file.add(JSON.stringify({ id, name, supercategory }));
+    file.list('images');
   }
-  async function* annotations() {
-    for await (const { annotation, category } of rowsOf(parts, out, signal)) {
-      if (annotation) yield { ...annotation, category_id: categories.get(category)!.id };
-    }
+  for await (const { split, image, names } of rowsOf(parts, out, signal)) {
+    addTo(split, image, 'license', licences.get(names.licence)!);
+  }
+  for (const file of files) file.list('annotations');
+  for await (const { split, annotation, names } of rowsOf(parts, out, signal)) {
+    if (annotation !== '') addTo(split, annotation, 'category_id', categories.get(names.category)!.id);
+  }
+  for (const file of files) file.finish();
+}
+
+/** A JSON of lists that is written entry by entry. */
+class AnnotationFile {
+  readonly #file: TextFile;
+  /** What comes before the next entry, and at the end of the list. */
+  #between = '';
+  #end = '';
+
+  constructor(file: TextFile, description: string) {
+    this.#file = file;
+    file.append(`{"info":${JSON.stringify({ description, version: '1.0' })}`);
+  }
+
+  /** Begins a list, and ends the one before. */
+  list(name: string): void {
+    this.#file.append(`${this.#end},\n"${name}":[`);
+    this.#between = '\n';
+    this.#end = '\n]';
+  }
+
+  add(entry: string): void {
+    this.#file.append(this.#between + entry);
+    this.#between = ',\n';
+  }
+
+  finish(): void {
+    this.#file.append(`${this.#end}}\n`);
+    this.#file.finish();
   }
 }

@@ -1,13 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { unlessMissing } from '../faults.ts';
-import { makeFolder } from '../make-folder.ts';
 import { isAlive } from '../process-alive.ts';
-import { differingValues } from '../run-folder.ts';
+import { differingValues, RunFolder } from '../run-folder.ts';
 import { jsonFrom, writeDurably } from '../shard-writer.ts';
 import { TextFile } from '../text-file.ts';
 import { UsageError } from '../usage-error.ts';
@@ -66,6 +65,7 @@ export class ExportFolder {
     if (stranger !== undefined) {
       throw new UsageError(`${this.path} holds "${stranger}" and no export: give another --out, or an empty folder`);
     }
+    await new RunFolder(this.path).refuseUnwritable();
     await writeDurably(join(this.path, WORK, RECORD), JSON.stringify(record));
     return 'new';
   }
@@ -76,16 +76,21 @@ export class ExportFolder {
    * @throws UsageError while another process does.
    */
   async lock(): Promise<() => Promise<void>> {
-    const file = join(this.path, WORK, 'lock.json');
-    const other = lockSchema.safeParse(jsonFrom((await readFile(file, 'utf8').catch(unlessMissing)) ?? '')).data;
-    if (other && (other.host !== hostname() || isAlive(other.pid))) {
+    const locks = join(this.path, WORK, 'locks');
+    const own = `${hostname()}-${process.pid}.json`;
+    const release = () => rm(join(locks, own), { force: true });
+    // Said first, looked around after: of two that start at once at least one sees the other.
+    await writeDurably(join(locks, own), JSON.stringify({ host: hostname(), pid: process.pid }));
+    for (const name of await readdir(locks)) {
+      const text = name === own ? undefined : await readFile(join(locks, name), 'utf8').catch(unlessMissing);
+      const other = lockSchema.safeParse(jsonFrom(text ?? '')).data;
+      if (!other || (other.host === hostname() && !isAlive(other.pid))) continue;
+      await release();
       throw new UsageError(
-        `process ${other.pid} on ${other.host} is working on ${this.path}: wait for it; if that is no shapemill any more, delete ${file}`,
+        `process ${other.pid} on ${other.host} is working on ${this.path}: wait for it; if that is no shapemill any more, delete ${join(locks, name)}`,
       );
     }
-    await makeFolder(join(this.path, WORK));
-    await writeFile(file, JSON.stringify({ host: hostname(), pid: process.pid }));
-    return () => rm(file, { force: true });
+    return release;
   }
 
   async isWritten(part: ExportPart): Promise<boolean> {

@@ -77,6 +77,8 @@ export async function exportRun(
   if ((await folder.begin(record)) === 'complete') return ended(0);
   const unlock = await folder.lock();
   try {
+    // Another process may have completed it between the look and the lock.
+    if ((await folder.begin(record)) === 'complete') return ended(0);
     let written = 0;
     progress.begin({ name: `export-${format}`, title: format, unit: 'samples', total: samples });
     try {

@@ -2,6 +2,7 @@ import { DamagedFile } from '../faults.ts';
 import { finishedShards } from '../finished-shards.ts';
 import { SUBSETS, type Subset } from '../generate-options.ts';
 import type { RunFolder } from '../run-folder.ts';
+import { jsonFrom } from '../shard-writer.ts';
 import { SPLITS, type Split } from '../splits.ts';
 import { readTarFiles } from '../tar.ts';
 import type { ExportPart } from './exporter.ts';
@@ -39,6 +40,9 @@ export interface StoredSample {
   readonly files: Readonly<Record<string, Uint8Array>>;
 }
 
+/** Of a key and the files of its sample; a path would lead out of the folder that is written. */
+const NAME = /^[\w-]+\.[\w.]+$/;
+
 /** The samples of a shard, in order. @throws DamagedFile also when there are more or fewer than its sidecar says. */
 export async function* readSamples({
   tar,
@@ -49,6 +53,7 @@ export async function* readSamples({
   let found = 0;
   for await (const batch of readTarFiles(tar)) {
     for (const { name, data } of batch) {
+      if (!NAME.test(name)) throw new DamagedFile(`${tar}: no sample has a file "${name}"; the shard is damaged`);
       const dot = name.indexOf('.');
       const owner = name.slice(0, dot);
       if (owner !== key) {
@@ -72,7 +77,17 @@ export function fileOf({ key, files }: StoredSample, field: string, { tar }: Pic
   return bytes;
 }
 
-/** A sample's label. */
-export function labelOf<Label>(sample: StoredSample, part: Pick<SamplePart, 'tar'>): Label {
-  return JSON.parse(Buffer.from(fileOf(sample, 'json', part)).toString('utf8'));
+/** A sample's label. @throws DamagedFile when it is none of the part's subset. */
+export function labelOf<Label extends { readonly subset: Subset }>(
+  sample: StoredSample,
+  part: Pick<SamplePart, 'tar' | 'subset'>,
+): Label {
+  const bytes = fileOf(sample, 'json', part);
+  const label = jsonFrom(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')) as
+    | Label
+    | undefined;
+  if (label?.subset !== part.subset) {
+    throw new DamagedFile(`${part.tar}: ${sample.key}.json is no label of ${part.subset}; the shard is damaged`);
+  }
+  return label;
 }

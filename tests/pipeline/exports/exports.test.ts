@@ -10,6 +10,8 @@ import type { SamplePart } from '../../../pipeline/exports/sample-parts.ts';
 import { DamagedFile } from '../../../pipeline/faults.ts';
 import type { Progress } from '../../../pipeline/progress.ts';
 import { RunFolder } from '../../../pipeline/run-folder.ts';
+import { ShardWriter } from '../../../pipeline/shard-writer.ts';
+import { encodeTar } from '../../../pipeline/tar.ts';
 import { UsageError } from '../../../pipeline/usage-error.ts';
 import { cocoMask, csvRecords, frontMatter, jsonLines, tsvRows } from '../../readers/plain-readers.ts';
 import { filesIn, scratchFolder, sha256 } from '../../runs/command.ts';
@@ -394,12 +396,40 @@ describe('an export is refused', () => {
       parts: Object.fromEntries(parts.map(part => [part.name, part.sha256])),
     };
     await folder.begin(record);
-    await writeFile(join(folder.path, '.export', 'lock.json'), JSON.stringify({ host: 'elsewhere', pid: 1 }));
+    await mkdir(join(folder.path, '.export', 'locks'));
+    await writeFile(join(folder.path, '.export/locks/elsewhere-1.json'), JSON.stringify({ host: 'elsewhere', pid: 1 }));
     expect(await refused(exported('folders', 'busy'))).toContain('process 1 on elsewhere is working on');
   });
 });
 
 describe('a run that somebody was at', () => {
+  it.each([
+    ['json', '{"key": "half', 'is no label of shapes2d'],
+    ['json', '{"subset":"textures2d"}', 'is no label of shapes2d'],
+    ['/../../../outside.json', '{}', 'no sample has a file'],
+    ['mask.png', 'no picture', 'mask.png: PNG'],
+  ])('is reported where a sample has a "%s" of %s', async (field, content, said) => {
+    const out = join(scratch, 'tampered');
+    await rm(out, { recursive: true, force: true });
+    const path = join(out, 'run');
+    await cp(run.path, path, { recursive: true });
+    await rm(join(path, 'shapes2d'), { recursive: true });
+    const { label, files } = run.shapes2d[0]!;
+    const members = Object.entries({ ...files, [field]: Buffer.from(content) });
+    const writer = await ShardWriter.create(join(path, 'shapes2d/train/shapes2d-train-000000'));
+    const named = members.map(([name, data]) => ({
+      name: `${label.key}${name.startsWith('/') ? '' : '.'}${name}`,
+      data,
+    }));
+    await writer.append(encodeTar(named).bytes);
+    await writer.finish({ stage: 'shapes2d', shard: 0, samples: 1, seconds: 1, faults: [], counts: {} });
+    const settings = { format: 'coco', out: join(out, 'coco'), subsets: ['shapes2d'] } as const;
+    const attempt = exportRun(path, settings, silent, new AbortController().signal);
+    await expect(attempt).rejects.toThrow(DamagedFile);
+    await expect(attempt).rejects.toThrow(said);
+    expect(await readdir(out)).toEqual(['coco', 'run']);
+  });
+
   it('is reported with the shard’s name, and shards that are not complete are left out', async () => {
     const copy = join(scratch, 'damaged');
     await cp(run.path, copy, { recursive: true });
