@@ -1,6 +1,16 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Whole runs first, then what starts browsers: a long file that begins last leaves cores idle. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) =>
+      ['/tests/runs/', '/tests/renderers/3d/', ''].findIndex(folder => moduleId.includes(folder));
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +20,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // Not the user's own; kept from one run to the next, since prefiltered light takes a second each.
     env: { SHAPEMILL_CACHE: join(tmpdir(), 'shapemill-test-cache') },
   },

@@ -1,54 +1,56 @@
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { configure } from '../../pipeline/configuration.ts';
 import { UsageError } from '../../pipeline/usage-error.ts';
-import { complaint, contentOf, filesIn, generate, scratchFolder, shapemill, sidecarsOf } from './command.ts';
-import { smallPhoto, writePhotos, writeRecipe } from './photo-folder.ts';
+import { contentOf, filesIn, generate, scratchFolder, shapemill, sidecarsOf } from './command.ts';
+import { smallPhoto, writeRecipe } from './photo-folder.ts';
+import { refusal } from './refusal.ts';
+import { smallRun } from './shared-runs.ts';
 
 const scratch = scratchFolder();
-const run = join(scratch, 'run');
+let run: string;
 let photos: string;
-let inputs: string[];
+let recipe: string;
+let inputs: readonly string[];
 
 beforeAll(async () => {
-  photos = await writePhotos(scratch);
-  inputs = ['--photos', photos, '--recipe', await writeRecipe(join(scratch, 'small.json'))];
-  await generate([...inputs, '--out', run]);
+  ({ run, photos, recipe, inputs } = await smallRun());
 });
-
-/** What `generate` says when it refuses: one line. */
-async function refusal(...args: string[]): Promise<string> {
-  const said = complaint(await generate(args, 2));
-  expect(said).toMatch(/^shapemill: [^\n]+$/);
-  return said;
-}
 
 describe('a folder that holds another run is refused, and the difference named:', () => {
   it('another seed', async () => {
-    expect(await refusal(...inputs, '--out', run, '--seed', '2')).toContain('differs in seed: was 1, is 2.');
+    expect(await refusal('generate', ...inputs, '--out', run, '--seed', '2')).toContain(
+      'differs in seed: was 1, is 2.',
+    );
   });
 
   it('another value of the recipe', async () => {
-    const recipe = await writeRecipe(join(scratch, 'other', 'small.json'), { shapes2d: { variations: 2, size: 96 } });
-    const said = await refusal('--photos', photos, '--recipe', recipe, '--out', run);
+    const other = await writeRecipe(join(scratch, 'small.json'), { shapes2d: { variations: 2, size: 96 } });
+    const said = await refusal('generate', '--photos', photos, '--recipe', other, '--out', run);
     expect(said).toContain('differs in shapes2d.size: was 128, is 96.');
   });
 
   it('another number asked for', async () => {
-    expect(await refusal(...inputs, '--out', run, '--shapes', '6')).toContain('differs in shapes: was 7, is 6.');
+    expect(await refusal('generate', ...inputs, '--out', run, '--shapes', '6')).toContain(
+      'differs in shapes: was 7, is 6.',
+    );
   });
 
   it('by a plan as by a run', async () => {
-    const said = await refusal(...inputs, '--out', run, '--seed', '2', '--dry-run');
+    const said = await refusal('generate', ...inputs, '--out', run, '--seed', '2', '--dry-run');
     expect(said).toContain('differs in seed: was 1, is 2.');
   });
 
   it('other photos in the same folder', async () => {
-    const added = join(photos, 'added.jpg');
-    await smallPhoto('mountain-path.webp').jpeg().toFile(added);
-    const said = await refusal(...inputs, '--out', run);
-    await rm(added);
+    // As if the run had been made of this folder.
+    const [own, copy] = [join(scratch, 'photos'), join(scratch, 'own-photos')];
+    await cp(photos, own, { recursive: true });
+    await cp(run, copy, { recursive: true });
+    const record = await readFile(join(copy, 'run.json'), 'utf8');
+    await writeFile(join(copy, 'run.json'), record.replaceAll(photos, own));
+    await smallPhoto('mountain-path.webp').jpeg().toFile(join(own, 'added.jpg'));
+    const said = await refusal('generate', '--photos', own, '--recipe', recipe, '--out', copy);
     expect(said).toMatch(/differs in assets\.photos: was "6-[0-9a-f]+", is "7-[0-9a-f]+"\./);
   });
 
@@ -58,12 +60,14 @@ describe('a folder that holds another run is refused, and the difference named:'
     const record = JSON.parse(await readFile(join(copy, 'run.json'), 'utf8'));
     record.platform.libvips = '8.0.1';
     await writeFile(join(copy, 'run.json'), JSON.stringify(record));
-    expect(await refusal(...inputs, '--out', copy)).toContain('differs in platform.libvips: was "8.0.1", is "');
+    expect(await refusal('generate', ...inputs, '--out', copy)).toContain(
+      'differs in platform.libvips: was "8.0.1", is "',
+    );
   });
 
   it('and it is left as it was', async () => {
     const before = await contentOf(run);
-    await refusal(...inputs, '--out', run, '--seed', '3');
+    await refusal('generate', ...inputs, '--out', run, '--seed', '3');
     expect(await contentOf(run)).toEqual(before);
   });
 });
@@ -73,13 +77,13 @@ describe('a folder that holds other things', () => {
     const foreign = join(scratch, 'foreign');
     await mkdir(foreign);
     await writeFile(join(foreign, 'thesis.txt'), 'years of work');
-    expect(await refusal(...inputs, '--out', foreign)).toContain('holds "thesis.txt" and no run');
-    expect(await refusal(...inputs, '--out', foreign, '--fresh')).toContain('nothing was deleted');
+    expect(await refusal('generate', ...inputs, '--out', foreign)).toContain('holds "thesis.txt" and no run');
+    expect(await refusal('generate', ...inputs, '--out', foreign, '--fresh')).toContain('nothing was deleted');
     const mixed = join(scratch, 'mixed');
     await cp(run, mixed, { recursive: true });
     await writeFile(join(mixed, 'thesis.txt'), 'years of work');
     const before = await filesIn(mixed);
-    expect(await refusal(...inputs, '--out', mixed, '--fresh')).toContain('holds "thesis.txt"');
+    expect(await refusal('generate', ...inputs, '--out', mixed, '--fresh')).toContain('holds "thesis.txt"');
     expect(await filesIn(mixed)).toEqual(before);
     expect(await readFile(join(foreign, 'thesis.txt'), 'utf8')).toBe('years of work');
   });
@@ -89,7 +93,8 @@ describe('--fresh', () => {
   it('starts a run over', async () => {
     const again = join(scratch, 'again');
     await cp(run, again, { recursive: true });
-    await generate([...inputs, '--out', again, '--fresh', '--seed', '2', '--stage', 'extract-shapes']);
+    const over = ['--fresh', '--seed', '2', '--stage', 'extract-shapes', '--workers', '1'];
+    await generate([...inputs, '--out', again, ...over]);
     const stages = new Set(Object.values(await sidecarsOf(again)).map(({ stage }) => stage));
     expect(stages).toEqual(new Set(['extract-shapes']));
     expect(JSON.parse(await readFile(join(again, 'run.json'), 'utf8')).configuration.seed).toBe(2);
@@ -134,21 +139,21 @@ describe('wrong usage ends with 2 and one line that helps:', () => {
     ['a leftover word', ['--shapes', '40', 'please'], 'please'],
     ['a misspelt pack', ['--photos', 'starter-photo'], '(did you mean "starter-photos"?)'],
   ])('%s', async (_, args, expected) => {
-    expect(await refusal(...args, '--out', nowhere)).toContain(expected);
+    expect(await refusal('generate', ...args, '--out', nowhere)).toContain(expected);
     expect(await filesIn(nowhere)).toEqual([]);
   });
 
   it('a recipe with a misspelt name', async () => {
     const recipe = join(scratch, 'misspelt.yaml');
     await writeFile(recipe, 'shapes2d: { sise: 64 }');
-    const said = await refusal('--recipe', recipe, '--out', nowhere);
-    expect(said).toBe(`shapemill: ${recipe}: unknown name "shapes2d.sise" (did you mean "size"?)`);
+    const said = await refusal('generate', '--recipe', recipe, '--out', nowhere);
+    expect(said).toBe(`${recipe}: unknown name "shapes2d.sise" (did you mean "size"?)`);
     expect(await filesIn(nowhere)).toEqual([]);
   });
 
   it.runIf(process.platform === 'linux')('a place where nothing can be written, whoever asks', async () => {
-    const said = await refusal(...inputs, '--out', '/proc/shapemill/run');
-    expect(said).toMatch(/^shapemill: nothing can be written into \/proc \(E[A-Z]+: [a-z ]+\): give another --out$/);
+    const said = await refusal('generate', ...inputs, '--out', '/proc/shapemill/run');
+    expect(said).toMatch(/^nothing can be written into \/proc \(E[A-Z]+: [a-z ]+\): give another --out$/);
   });
 
   it('no command, and an unknown one', async () => {
@@ -189,7 +194,10 @@ describe('a recipe file is refused for', () => {
 describe('photos that cannot give what was asked for', () => {
   it('end with 3, the number reached, and a warning from the first photos on', async () => {
     const recipe = await writeRecipe(join(scratch, 'greedy.json'), { shapes: 60 });
-    const { stdout, stderr } = await generate(['--photos', photos, '--recipe', recipe, '--out', `${run}-greedy`], 3);
+    const { stdout, stderr } = await generate(
+      ['--photos', photos, '--recipe', recipe, '--out', join(scratch, 'greedy')],
+      3,
+    );
     const reached = Number(stdout.match(/natural shapes +(\d+) of 60 /)?.[1]);
     expect(reached).toBeGreaterThanOrEqual(7);
     expect(reached).toBeLessThan(60);
