@@ -10,7 +10,7 @@ import { rotationMatrix } from '../../sampling/rotation.ts';
 import { type PackedMaterial, readPackedMaterial } from '../../scenes/material-format.ts';
 import { decodePanorama } from '../../scenes/panorama-format.ts';
 import { displacedMesh } from './displaced-mesh.ts';
-import type { LinearPicture, TimedPicture } from './pictures.ts';
+import { type LinearPicture, rgbaUpwards, type TimedPicture } from './pictures.ts';
 import type { FidelityScene } from './scenes.ts';
 
 const SCRIPT = fileURLToPath(new URL('../python/cycles.py', import.meta.url));
@@ -71,14 +71,13 @@ async function render(scene: FidelityScene, renders: readonly CyclesRender[], bo
       bounces,
       renders: renders.map((render, i) => ({ ...render, out: outputs[i]! })),
     });
-    const { stdout, stderr } = await run(
+    await run(
       'blender',
       ['--background', '--factory-startup', '--python-exit-code', '1', '--python', SCRIPT, '--', folder],
       { maxBuffer: 1 << 28 },
     ).catch(error => {
       throw new Error(`blender failed: ${(error.stdout ?? '').slice(-2000)}${(error.stderr ?? error).slice(-2000)}`);
     });
-    if (process.env.DEBUG_CYCLES) console.log(stdout, stderr);
     return await Promise.all(outputs.map(path => readFile(path)));
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -97,7 +96,7 @@ async function writeScene({ scene, mesh, material, environment }: FidelityScene,
     normals,
     indices,
     ...linearMaps(maps),
-    panorama: upwards(panorama),
+    panorama: rgbaUpwards(panorama),
   };
   for (const [name, array] of Object.entries(arrays)) await writeFile(join(folder, `${name}.bin`), array);
   const description = {
@@ -133,16 +132,4 @@ function linearMaps({ side, color, normalHeight, properties }: PackedMaterial) {
 
 function fromSrgb(value: number): number {
   return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-}
-
-/** RGBA floats, the lowest row first, as Blender keeps images. */
-function upwards({ width, height, data }: ReturnType<typeof decodePanorama>): Float32Array {
-  const rgba = new Float32Array(4 * width * height).fill(1);
-  for (let row = 0; row < height; row++) {
-    for (let column = 0; column < width; column++) {
-      const from = 3 * ((height - 1 - row) * width + column);
-      rgba.set(data.subarray(from, from + 3), 4 * (row * width + column));
-    }
-  }
-  return rgba;
 }

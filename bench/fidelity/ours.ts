@@ -1,6 +1,6 @@
 import type { AssetSource } from '../../renderers/asset-server.ts';
 import type { RenderHost } from '../../renderers/render-host.ts';
-import type { AssetKind, Engine, SceneItems } from '../../renderers/render-job.ts';
+import type { AssetKind, Engine, KeptKind, SceneItems } from '../../renderers/render-job.ts';
 import type { TimedPicture } from './pictures.ts';
 import type { FidelityScene } from './scenes.ts';
 
@@ -23,8 +23,8 @@ export class SceneShelf implements AssetSource {
     return this.#parts.get(key) ?? this.#made.get(key);
   }
 
-  async keepLight(number: number, bytes: Uint8Array): Promise<void> {
-    this.#made.set(`lights/${number}`, bytes);
+  async keep(kind: KeptKind, number: number, bytes: Uint8Array): Promise<void> {
+    this.#made.set(`${kind}/${number}`, bytes);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Panorama } from '../../scenes/panorama-format.ts';
+
 /** Linear light, RGBA, rows from the top down; alpha is the object's coverage. */
 export interface LinearPicture {
   /** Side of the square, pixels. */
@@ -79,4 +81,16 @@ export function meanLight({ pixels }: LinearPicture, mask: Uint8Array): [number,
     for (const c of [0, 1, 2] as const) sums[c] += pixels[4 * i + c]!;
   }
   return sums.map(sum => sum / count) as [number, number, number];
+}
+
+/** A panorama as RGBA floats, the lowest row first: what Blender and WebGL take. */
+export function rgbaUpwards({ width, height, data }: Panorama): Float32Array<ArrayBuffer> {
+  const rgba = new Float32Array(4 * width * height).fill(1);
+  for (let row = 0; row < height; row++) {
+    for (let column = 0; column < width; column++) {
+      const from = 3 * ((height - 1 - row) * width + column);
+      rgba.set(data.subarray(from, from + 3), 4 * (row * width + column));
+    }
+  }
+  return rgba;
 }

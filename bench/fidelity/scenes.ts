@@ -11,6 +11,7 @@ import { eulerRotation } from '../../sampling/rotation.ts';
 import { allocateMaterial } from '../../scenes/material-format.ts';
 import { encodeMesh, POSITION_STEPS } from '../../scenes/mesh-format.ts';
 import { type Scene3d, SENSOR, type Vector } from '../../scenes/scene3d.ts';
+import type { ConstantMaterial } from './peer-scene.ts';
 
 /** A scene of the comparison with all that it is made of, in the form the render page takes. */
 export interface FidelityScene {
@@ -23,14 +24,6 @@ export interface FidelityScene {
   readonly constant: ConstantMaterial | undefined;
   /** Whether the targets are for it; glass is compared beside them. */
   readonly opaque: boolean;
-}
-
-/** Levels of 0–255, as maps hold them; colour is sRGB. */
-export interface ConstantMaterial {
-  readonly color: readonly [number, number, number];
-  readonly roughness: number;
-  readonly metalness: number;
-  readonly transmission?: number;
 }
 
 /** Maps made of the middle of a starter photo. */
