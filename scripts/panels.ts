@@ -1,5 +1,7 @@
 import type { CommandModule } from 'yargs';
+import { writeCard } from '../pipeline/card/write-card.ts';
 import type { Fault } from '../pipeline/faults.ts';
+import { fullDisk } from '../pipeline/full-disk.ts';
 import { PANEL_OPTIONS } from '../pipeline/panels/panel-options.ts';
 import { type ConditionOutcome, makePanels, type PanelSettings } from '../pipeline/panels/panels.ts';
 import { makeProgress } from '../pipeline/progress.ts';
@@ -8,7 +10,7 @@ import { UsageError } from '../pipeline/usage-error.ts';
 import { type ConditionName, PANEL_CONDITION_NAMES, REAL_CONDITION } from '../scenes/panel-conditions.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
-import { endInterrupted, interruptible } from './interruptible.ts';
+import { endInterrupted, interruptible, unlessInterrupted } from './interruptible.ts';
 import { table } from './table.ts';
 
 export const panelsCommand: CommandModule = {
@@ -41,12 +43,15 @@ export const panelsCommand: CommandModule = {
 async function run(path: string, settings: PanelSettings): Promise<void> {
   const { signal, stopListening } = interruptible();
   try {
-    const outcomes = await makePanels(path, settings, makeProgress(), signal);
+    const progress = makeProgress();
+    const outcomes = await makePanels(path, settings, progress, signal);
+    const onLabels = (labels: number) => progress.count('labels read for the dataset card', labels);
+    await unlessInterrupted(writeCard(new RunFolder(path), signal, onLabels), signal);
     printSummary(path, outcomes);
     const short = outcomes.some(({ asked, tests }) => tests < asked);
     process.exitCode = short ? ExitCode.fewerThanAsked : ExitCode.done;
   } catch (error) {
-    endInterrupted(error, signal);
+    endInterrupted(fullDisk(error, shownPath(new RunFolder(path).path)), signal);
   } finally {
     stopListening();
   }

@@ -31,6 +31,8 @@ export type DrawnLabel = Drawn<PanelTest>;
 
 /** Draws of a test's panels for one set of instances, before the next set takes its place. */
 const ATTEMPTS_A_TRIPLE = 4;
+/** Of photographs one: it goes through all that the instances have. */
+const ATTEMPTS_A_REAL_TRIPLE = 1;
 
 /** Names of a test's files: its picture, and its label until all tests of the condition are there. */
 export function panelFileNames(number: number): { image: string; label: string } {
@@ -43,9 +45,10 @@ export async function makePanelTest(task: PanelTask, context: WorkContext): Prom
   const { condition, seed, number, answer } = task;
   const id = `${condition}-${String(number).padStart(6, '0')}`;
   const faults: Fault[] = [];
-  for (let attempt = 0; attempt < ATTEMPTS_A_TRIPLE * task.triples.length; attempt++) {
+  const draws = task.real ? ATTEMPTS_A_REAL_TRIPLE : ATTEMPTS_A_TRIPLE;
+  for (let attempt = 0; attempt < draws * task.triples.length; attempt++) {
     const random = rng(seed, 'panels', `${condition}/${number}`, attempt);
-    const triple = task.triples[Math.floor(attempt / ATTEMPTS_A_TRIPLE)]!;
+    const triple = task.triples[Math.floor(attempt / draws)]!;
     try {
       const drawn = await drawPanels(random, task, triple, context, faults);
       if (!drawn) continue;

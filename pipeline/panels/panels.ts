@@ -1,5 +1,4 @@
 import sharp from 'sharp';
-import { hash128 } from '../../sampling/hash.ts';
 import {
   type ConditionName,
   PANEL_CONDITIONS,
@@ -10,15 +9,14 @@ import { type PlannedTest, planTests } from '../../scenes/panel-plan.ts';
 import type { Pool } from '../../scenes/panel-pool.ts';
 import { type Bank, joinBanks, openBank } from '../bank.ts';
 import { BANK_KINDS, type BankKind } from '../bank-kinds.ts';
-import type { Configuration } from '../configuration.ts';
 import { Drawing, type DrawingSettings } from '../drawing.ts';
 import type { Fault } from '../faults.ts';
 import { Inputs } from '../inputs.ts';
 import type { Progress } from '../progress.ts';
+import { recordedRun } from '../recorded-configuration.ts';
 import { RunFolder } from '../run-folder.ts';
 import type { Banks } from '../stage.ts';
 import { decodeTar } from '../tar.ts';
-import { UsageError } from '../usage-error.ts';
 import { WorkerPool } from '../worker-pool.ts';
 import { PanelFolder, type PanelRecord } from './panel-folder.ts';
 import { needsOf, poolsOf, type Shortage, shortageOf } from './panel-pools.ts';
@@ -49,7 +47,7 @@ export interface ConditionOutcome {
   readonly made: number;
   readonly seconds: number;
   readonly faults: readonly Fault[];
-  /** Why there are fewer than asked, as far as that was known before. */
+  /** Why there are fewer than asked. */
   readonly shortage?: string;
 }
 
@@ -77,9 +75,7 @@ export async function makePanels(
   signal: AbortSignal,
 ): Promise<ConditionOutcome[]> {
   const folder = new RunFolder(run);
-  const record = await folder.record();
-  if (!record) throw new UsageError(`expected a run folder, found no run.json in ${run}`);
-  const configuration = record.configuration as unknown as Configuration;
+  const { configuration } = await recordedRun(folder, message => progress.warn(message));
   const seed = settings.seed ?? configuration.seed;
   const banks = await banksOf(folder, new Inputs(configuration, folder, folder.path, progress, signal));
   const plans: ConditionPlan[] = [];
@@ -141,15 +137,14 @@ async function planCondition(
 }
 
 async function planReal(path: string, seed: number, wanted: number): Promise<ConditionPlan> {
-  const { instances, tooFew } = await realInstances(path);
-  const names = instances.flatMap(({ photos }) => photos.map(({ file }) => file));
+  const { instances, faults, digest } = await realInstances(path);
   const pool: Pick<Pool, 'count' | 'related'> = { count: instances.length, related: (a, b) => a === b };
   return {
     condition: REAL_CONDITION,
-    inputs: { photographs: hash128(names.join('\n')).join('-') },
+    inputs: { photographs: digest },
     banks: {},
     draws: false,
-    faults: tooFew.map(item => ({ item, reason: 'expected two photographs or more, found one' })),
+    faults,
     real: instances,
     ...planned(seed, REAL_CONDITION, pool, wanted, 'objects'),
   };
@@ -200,13 +195,17 @@ async function makeCondition(
 ): Promise<ConditionOutcome> {
   const { condition, instances, tests, inputs, shortage } = plan;
   const began = performance.now();
+  const fewer = (there: number): Pick<ConditionOutcome, 'shortage'> => {
+    if (shortage || there === asked) return shortage ? { shortage } : {};
+    return { shortage: `of ${asked - there} of ${asked} tests nothing could be drawn` };
+  };
   const ended = (counts: Pick<ConditionOutcome, 'tests' | 'made' | 'faults'>): ConditionOutcome => ({
     condition,
     asked,
     instances,
     seconds: (performance.now() - began) / 1000,
     ...counts,
-    ...(shortage && { shortage }),
+    ...fewer(counts.tests),
   });
   if (tests.length === 0) return ended({ tests: 0, made: 0, faults: plan.faults });
   const folder = new PanelFolder(run.at('panels', condition));

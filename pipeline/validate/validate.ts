@@ -6,6 +6,7 @@ import { DamagedFile } from '../faults.ts';
 import { foreignBankFolders } from '../inputs.ts';
 import { LABEL_SCHEMAS } from '../labels.ts';
 import type { Progress } from '../progress.ts';
+import { recordedRun } from '../recorded-configuration.ts';
 import { RunFolder } from '../run-folder.ts';
 import { jsonFrom } from '../shard-writer.ts';
 import { UsageError } from '../usage-error.ts';
@@ -72,9 +73,7 @@ export async function validate(
   signal: AbortSignal,
 ): Promise<Validation> {
   const folder = new RunFolder(path);
-  const record = await folder.record();
-  if (!record) throw new UsageError(`expected a run folder, found no run.json in ${path}`);
-  const configuration = record.configuration as unknown as Configuration;
+  const { record, configuration } = await recordedRun(folder, message => progress.warn(message));
   const run: ValidatedRun = { folder, record, configuration, ...(await openBanks(folder, configuration)) };
   // libvips is one per process; nothing is decoded twice.
   sharp.concurrency(1);
