@@ -55,7 +55,8 @@ export async function writeTextures(parent: string, count: number): Promise<stri
     const pixels = new Uint8Array(3 * width * height);
     for (let at = 0; at < width * height; at++) {
       const [x, y] = [at % width, Math.floor(at / width)];
-      for (const [c, { level, across, down }] of channels.entries()) {
+      for (let c = 0; c < 3; c++) {
+        const { level, across, down } = channels[c]!;
         pixels[3 * at + c] = level + 50 * Math.sin(across * x + 2 * Math.sin(down * y)) + 10 * random.next();
       }
     }

@@ -1,11 +1,12 @@
 import { printable, UsageError } from '../../pipeline/usage-error.ts';
+import { assetsCommand } from '../../scripts/assets.ts';
 import { exportCommand } from '../../scripts/export.ts';
 import { generateCommand } from '../../scripts/generate.ts';
 import { panelsCommand } from '../../scripts/panels.ts';
 import { parser } from '../../scripts/parser.ts';
 import { validateCommand } from '../../scripts/validate.ts';
 
-const COMMANDS = [generateCommand, panelsCommand, exportCommand, validateCommand];
+const COMMANDS = [generateCommand, panelsCommand, exportCommand, validateCommand, assetsCommand];
 
 /**
  * What the command line says when it refuses: called within the process of the tests, as `scripts/shapemill.ts` calls it in one of

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { configure } from '../../pipeline/configuration.ts';
 import { UsageError } from '../../pipeline/usage-error.ts';
-import { contentOf, filesIn, generate, scratchFolder, shapemill, sidecarsOf } from './command.ts';
+import { contentOf, filesIn, generate, scratchFolder, sidecarsOf } from './command.ts';
 import { smallPhoto, writeRecipe } from './photo-folder.ts';
 import { refusal } from './refusal.ts';
 import { smallRun } from './shared-runs.ts';
@@ -154,13 +154,6 @@ describe('wrong usage ends with 2 and one line that helps:', () => {
   it.runIf(process.platform === 'linux')('a place where nothing can be written, whoever asks', async () => {
     const said = await refusal('generate', ...inputs, '--out', '/proc/shapemill/run');
     expect(said).toMatch(/^nothing can be written into \/proc \(E[A-Z]+: [a-z ]+\): give another --out$/);
-  });
-
-  it('no command, and an unknown one', async () => {
-    expect(await shapemill()).toMatchObject({ code: 2 });
-    const unknown = await shapemill('genrate');
-    expect(unknown.code).toBe(2);
-    expect(unknown.stderr).toContain('generate');
   });
 });
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, type ExpectStatic, it } from 'vitest';
 import { GENERATE_OPTIONS } from '../../pipeline/generate-options.ts';
 import type { Option } from '../../pipeline/options.ts';
 import { VERSION } from '../../pipeline/version.ts';
+import { refusal } from '../runs/refusal.ts';
 
 const DOOR = fileURLToPath(new URL('../../bin/shapemill.cjs', import.meta.url));
 
@@ -80,9 +81,9 @@ describe.concurrent('--help', () => {
   });
 });
 
-describe.concurrent('wrong usage', () => {
-  type Case = [what: string, args: string[], line: RegExp];
+type Case = [what: string, args: string[], line: RegExp];
 
+describe.concurrent('wrong usage', () => {
   async function endsWithOneLine([, args, line]: Case, { expect }: { expect: ExpectStatic }): Promise<void> {
     const { code, stdout, stderr } = await shapemill(...args);
     expect(stderr).toMatch(line);
@@ -102,23 +103,19 @@ describe.concurrent('wrong usage', () => {
       ['generate', '--shpaes', '3'],
       /^shapemill: unknown option --shpaes \(did you mean "shapes"\?\)/,
     ],
-    [
-      'a misspelt value',
-      ['generate', '--subsets', 'shape2d'],
-      /^shapemill: --subsets: .* \(did you mean "shapes2d"\?\)/,
-    ],
     ['a run that is none', ['preview', 'nowhere'], /^shapemill: expected a run folder, found no run\.json in nowhere/],
   ])('ends with exit code 2 and one line: %s', endsWithOneLine);
+});
 
+describe('wrong usage', () => {
   it.for<Case>([
-    ['a flag without its value', ['generate', '--shapes'], /^shapemill: .*shapes/],
-    ['a misspelt action', ['assets', 'lits'], /^shapemill: .*"lits".* \(did you mean "list"\?\)/],
-    [
-      'a switch that is neither on nor off',
-      ['generate', '--fresh=maybe', '--dry-run'],
-      /^shapemill: --fresh: expected/,
-    ],
-  ])('ends with exit code 2 and one line: %s', endsWithOneLine);
+    ['a misspelt value', ['generate', '--subsets', 'shape2d'], /^--subsets: .* \(did you mean "shapes2d"\?\)/],
+    ['a flag without its value', ['generate', '--shapes'], /shapes/],
+    ['a misspelt action', ['assets', 'lits'], /"lits".* \(did you mean "list"\?\)/],
+    ['a switch that is neither on nor off', ['generate', '--fresh=maybe', '--dry-run'], /^--fresh: expected/],
+  ])('is refused: %s', async ([, args, line], { expect }) => {
+    expect(await refusal(...args)).toMatch(line);
+  });
 });
 
 it('--version prints the version', async ({ expect }) => {
