@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -87,6 +88,8 @@ export async function addPack(pack: Pack, order: PackOrder, settings: AddSetting
   const unlock = await lockPack(join(work, 'lock'), pack.id);
   // Ends what is under way at Ctrl-C, and when something else goes wrong.
   const stop = new AbortController();
+  // One listener for each file on its way.
+  setMaxListeners(0, stop.signal);
   const interrupt = () => stop.abort(settings.signal.reason);
   settings.signal.addEventListener('abort', interrupt, { once: true });
   if (settings.signal.aborted) interrupt();
@@ -98,7 +101,7 @@ export async function addPack(pack: Pack, order: PackOrder, settings: AddSetting
     throw fullDisk(error, folder);
   } finally {
     settings.signal.removeEventListener('abort', interrupt);
-    await fetcher.close();
+    fetcher.close();
     await unlock();
   }
 }

@@ -1,4 +1,6 @@
-import { EnvHttpProxyAgent } from 'undici';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { ProxyAgent } from 'proxy-agent';
 import { FetchFault } from './fetch-fault.ts';
 import { HostGate, sleep } from './host-gate.ts';
 import type { RemoteFile } from './pack-source.ts';
@@ -15,7 +17,6 @@ export interface FetchSettings {
   readonly longestBackOff: number;
   /** A server that asks for more patience is not waited for. */
   readonly longestRetryAfter: number;
-  readonly connectTimeout: number;
   /** From the request to the answer's first line. */
   readonly answerTimeout: number;
   /** In which at least `leastBytes` of a body have to come. */
@@ -29,7 +30,6 @@ export const FETCH_SETTINGS: FetchSettings = {
   backOff: 1000,
   longestBackOff: 60_000,
   longestRetryAfter: 600_000,
-  connectTimeout: 30_000,
   answerTimeout: 60_000,
   // The slowest that is worth waiting for: 10 kB a minute.
   stallTimeout: 60_000,
@@ -46,19 +46,17 @@ const WRONG_ATTEMPTS = 3;
 export class Fetcher {
   readonly #settings: FetchSettings;
   readonly #signal: AbortSignal;
-  readonly #dispatcher: EnvHttpProxyAgent;
+  readonly #agent: ProxyAgent;
+  /** Of hosts that are asked without a proxy. */
+  readonly #direct: { readonly httpAgent: http.Agent; readonly httpsAgent: https.Agent };
   readonly #gates = new Map<string, HostGate>();
 
   constructor(signal: AbortSignal, settings = FETCH_SETTINGS) {
     this.#signal = signal;
     this.#settings = settings;
-    this.#dispatcher = new EnvHttpProxyAgent({
-      connections: settings.perHost,
-      connect: { timeout: settings.connectTimeout },
-      headersTimeout: settings.answerTimeout,
-      // Bodies are watched by their bytes.
-      bodyTimeout: 0,
-    });
+    const options = { keepAlive: true, maxSockets: settings.perHost };
+    this.#direct = { httpAgent: new http.Agent(options), httpsAgent: new https.Agent(options) };
+    this.#agent = new ProxyAgent({ ...options, ...this.#direct });
   }
 
   /**
@@ -76,7 +74,7 @@ export class Fetcher {
   ): Promise<FetchedFile> {
     const transfer = new Transfer(remote, path, mostBytes, onBytes);
     const gate = this.#gateOf(remote.url);
-    const settings = { ...this.#settings, dispatcher: this.#dispatcher };
+    const settings = { ...this.#settings, agent: this.#agent };
     for (let attempt = 1; ; attempt++) {
       try {
         return await gate.run(() => transfer.attempt(settings, this.#signal), this.#signal);
@@ -94,8 +92,8 @@ export class Fetcher {
   }
 
   /** Ends all connections. */
-  close(): Promise<void> {
-    return this.#dispatcher.destroy();
+  close(): void {
+    for (const agent of [this.#agent, ...Object.values(this.#direct)]) agent.destroy();
   }
 
   #gateOf(url: string): HostGate {

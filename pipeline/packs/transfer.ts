@@ -1,8 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import { dirname } from 'node:path';
-import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { unlessMissing } from '../faults.ts';
 import { fullDisk } from '../full-disk.ts';
@@ -21,7 +22,9 @@ export interface FetchedFile {
 
 /** How a transfer is made: who sends the requests, and what is waited for. */
 export interface TransferSettings {
-  readonly dispatcher: Dispatcher;
+  readonly agent: http.Agent;
+  /** Milliseconds from the request to the answer's first line. */
+  readonly answerTimeout: number;
   /** Milliseconds in which at least `leastBytes` of a body have to come: one that drips is as bad as one that stands still. */
   readonly stallTimeout: number;
   readonly leastBytes: number;
@@ -77,7 +80,7 @@ export class Transfer {
     if (!this.#looked) await this.#findPartial();
     const watch = new Watch(settings, signal);
     try {
-      const answer = await ask(this.#remote.url, this.#wanted(), settings.dispatcher, watch.signal);
+      const answer = await ask(this.#remote.url, this.#wanted(), settings.agent, watch);
       await this.#take(answer, watch);
     } catch (error) {
       signal.throwIfAborted();
@@ -117,7 +120,8 @@ export class Transfer {
     return { range: `bytes=${this.#bytes}-`, 'if-range': same };
   }
 
-  async #take({ statusCode, headers, body }: Dispatcher.ResponseData, watch: Watch): Promise<void> {
+  async #take(answer: http.IncomingMessage, watch: Watch): Promise<void> {
+    const { statusCode, headers } = answer;
     const part = statusCode === 206 ? contentRange(headers) : undefined;
     const note: Note = {
       url: this.#remote.url,
@@ -128,17 +132,17 @@ export class Transfer {
     if (!continues) {
       this.#startOver();
       if (statusCode === 206 || statusCode === 416) {
-        body.destroy();
+        answer.destroy();
         throw new FetchFault('sent another part than was asked for', 'passing');
       }
     }
     this.#note = note;
     const total = continues ? part.total : lengthOf(headers);
-    if (total !== undefined) this.#checkLength(total, body);
+    if (total !== undefined) this.#checkLength(total, answer);
     const file = await open(this.#partial, continues ? 'a' : 'w');
     try {
       if ((total ?? NOTED_FROM) >= NOTED_FROM) await writeFile(`${this.#partial}.json`, JSON.stringify(note));
-      for await (const chunk of chunksOf(body)) {
+      for await (const chunk of chunksOf(answer)) {
         watch.came(chunk.length);
         if (this.#bytes + chunk.length > this.#mostBytes) throw this.#tooLong();
         await writeWhole(file, chunk);
@@ -153,10 +157,10 @@ export class Transfer {
     }
   }
 
-  #checkLength(total: number, body: Dispatcher.ResponseData['body']): void {
+  #checkLength(total: number, answer: http.IncomingMessage): void {
     const { bytes } = this.#remote;
     if (total > this.#mostBytes || (bytes !== undefined && total !== bytes)) {
-      body.destroy();
+      answer.destroy();
       this.#startOver();
       if (bytes !== undefined) throw new FetchFault(`expected ${bytes} bytes, the server has ${total}`, 'wrong');
       throw this.#tooLong();
@@ -203,30 +207,37 @@ export class Transfer {
   }
 }
 
-/** Ends an attempt at the user's signal, and when too little comes. */
+/** Ends an attempt at the user's signal, when no answer comes, and when too little of a body does. */
 class Watch {
+  readonly #settings: TransferSettings;
   readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
   readonly #outer: AbortSignal;
-  readonly #abort = () => this.#controller.abort(this.#outer.reason);
+  readonly #interrupt = () => this.#controller.abort(this.#outer.reason);
+  #timer: NodeJS.Timeout;
   #came = 0;
   fault: FetchFault | undefined;
 
-  constructor({ stallTimeout, leastBytes }: TransferSettings, outer: AbortSignal) {
+  constructor(settings: TransferSettings, outer: AbortSignal) {
+    this.#settings = settings;
     this.#outer = outer;
-    outer.addEventListener('abort', this.#abort, { once: true });
-    if (outer.aborted) this.#abort();
-    this.#timer = setInterval(() => {
-      if (this.#came < leastBytes) {
-        this.fault = new FetchFault(`only ${this.#came} bytes came in ${stallTimeout / 1000} s`, 'passing');
-        this.#controller.abort(this.fault);
-      }
-      this.#came = 0;
-    }, stallTimeout);
+    outer.addEventListener('abort', this.#interrupt, { once: true });
+    if (outer.aborted) this.#interrupt();
+    const { answerTimeout } = settings;
+    this.#timer = setTimeout(() => this.#giveUp(`no answer in ${answerTimeout / 1000} s`), answerTimeout);
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** The body begins. */
+  answered(): void {
+    const { stallTimeout, leastBytes } = this.#settings;
+    clearTimeout(this.#timer);
+    this.#timer = setInterval(() => {
+      if (this.#came < leastBytes) this.#giveUp(`only ${this.#came} bytes came in ${stallTimeout / 1000} s`);
+      this.#came = 0;
+    }, stallTimeout);
   }
 
   came(bytes: number): void {
@@ -234,8 +245,13 @@ class Watch {
   }
 
   end(): void {
-    clearInterval(this.#timer);
-    this.#outer.removeEventListener('abort', this.#abort);
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener('abort', this.#interrupt);
+  }
+
+  #giveUp(what: string): void {
+    this.fault = new FetchFault(what, 'passing');
+    this.#controller.abort(this.fault);
   }
 }
 
@@ -243,28 +259,44 @@ class Watch {
 async function ask(
   address: string,
   wanted: Record<string, string>,
-  dispatcher: Dispatcher,
-  signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> {
+  agent: http.Agent,
+  watch: Watch,
+): Promise<http.IncomingMessage> {
   // What is sent is the file, byte by byte as published: nothing is packed for the way.
   const headers = { 'user-agent': `shapemill/${VERSION}`, 'accept-encoding': 'identity', ...wanted };
   let url = webAddress(address);
   for (let redirects = 0; ; redirects++) {
-    const answer = await request(url, { dispatcher, headers, signal }).catch(error => {
-      throw onTheWay(error);
-    });
-    const { statusCode, headers: told, body } = answer;
+    const answer = await send(url, { agent, headers, signal: watch.signal });
+    const { statusCode = 0, headers: told } = answer;
     if (statusCode === 200 || statusCode === 206 || (statusCode === 416 && wanted.range)) {
+      watch.answered();
       const packed = told['content-encoding'];
       if (packed === undefined || packed === 'identity') return answer;
-      body.destroy();
+      answer.destroy();
       throw new FetchFault(`sent it packed (${packed}), which was not asked for`, 'lasting');
     }
-    await body.dump().catch(() => {});
+    letGo(answer);
     if (![301, 302, 303, 307, 308].includes(statusCode)) throw refusal(statusCode, told);
     if (redirects === MOST_REDIRECTS) throw new FetchFault(`sent on more than ${MOST_REDIRECTS} times`, 'lasting');
     url = redirected(url, told.location);
   }
+}
+
+function send(url: string, options: http.RequestOptions): Promise<http.IncomingMessage> {
+  const { request } = url.startsWith('https:') ? https : http;
+  return new Promise((resolve, reject) => {
+    request(url, options, resolve)
+      .on('error', error => reject(onTheWay(error)))
+      .end();
+  });
+}
+
+/** An answer that nobody reads: short ones are read over, so that the connection serves again. */
+function letGo(answer: http.IncomingMessage): void {
+  answer.on('error', () => {});
+  const length = lengthOf(answer.headers);
+  if (length !== undefined && length < 65_536) answer.resume();
+  else answer.destroy();
 }
 
 function webAddress(text: string): string {
@@ -288,7 +320,7 @@ const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' ||
 /** Statuses that may be others later: time-outs, too many requests, servers that are not well. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
-function refusal(status: number, { 'retry-after': retryAfter }: Dispatcher.ResponseData['headers']): FetchFault {
+function refusal(status: number, { 'retry-after': retryAfter }: http.IncomingHttpHeaders): FetchFault {
   const kind = PASSING.has(status) ? 'passing' : 'lasting';
   return new FetchFault(`HTTP ${status}`, kind, typeof retryAfter === 'string' ? waitOf(retryAfter) : undefined);
 }
@@ -300,32 +332,28 @@ export function waitOf(retryAfter: string, now = Date.now()): number | undefined
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-function contentRange(
-  headers: Dispatcher.ResponseData['headers'],
-): { start: number; total: number | undefined } | undefined {
+function contentRange(headers: http.IncomingHttpHeaders): { start: number; total: number | undefined } | undefined {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(headers['content-range'])) ?? [];
   if (start === undefined) return undefined;
   return { start: Number(start), total: total === '*' ? undefined : Number(total) };
 }
 
-function lengthOf(headers: Dispatcher.ResponseData['headers']): number | undefined {
+function lengthOf(headers: http.IncomingHttpHeaders): number | undefined {
   const length = headers['content-length'];
   return typeof length === 'string' && /^\d+$/.test(length) ? Number(length) : undefined;
 }
 
 /** A body's bytes; what ends it early is a fault of the way. */
-async function* chunksOf(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
+async function* chunksOf(answer: http.IncomingMessage): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of body) yield chunk as Buffer;
+    for await (const chunk of answer) yield chunk as Buffer;
   } catch (error) {
     throw onTheWay(error);
   }
 }
 
 function onTheWay(error: unknown): FetchFault {
-  const { code, message, cause } = error as NodeJS.ErrnoException & { cause?: Error };
-  const what = [code, message, cause?.message].filter(Boolean).join(': ');
-  return new FetchFault(`no answer, or one that was cut off (${what})`, 'passing');
+  return new FetchFault(`no answer, or one that was cut off (${(error as Error).message})`, 'passing');
 }
 
 async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {

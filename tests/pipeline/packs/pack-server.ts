@@ -82,7 +82,6 @@ export const QUICK: FetchSettings = {
   backOff: 2,
   longestBackOff: 10,
   longestRetryAfter: 2000,
-  connectTimeout: 5000,
   answerTimeout: 5000,
   stallTimeout: 400,
   leastBytes: 100,
@@ -121,7 +120,7 @@ export async function testContext(
       note: () => {},
     },
     async close() {
-      await fetcher.close();
+      fetcher.close();
       await rm(folder, { recursive: true });
     },
   };
