@@ -62,7 +62,7 @@ function usableItems(
 /** What an image of 512 × 512 takes as it is rasterised, as measured: its bytes, and one core's seconds. */
 const RASTERISED_IMAGE = { bytes: 60_000, seconds: 0.3 };
 /** Bytes that files beside the picture take for each pixel, as measured. */
-const BYTES_A_PIXEL: Readonly<Record<Aov, number>> = { depth: 0.3, normal: 0.9 };
+const BYTES_A_PIXEL: Readonly<Record<Aov, number>> = { depth: 0.15, normal: 0.85 };
 /** One core's seconds that a path takes where software draws (llvmpipe), as measured. */
 const SECONDS_A_PATH = 8e-6;
 
@@ -79,5 +79,5 @@ export function estimate3d(
     secondsPerSample: RASTERISED_IMAGE.seconds + (traced ? pixels * samples! * SECONDS_A_PATH : 0),
   });
   if (!traced || images === 0) return estimate;
-  return { ...estimate, warning: 'paths take so long in software; a graphics card takes a fraction of it' };
+  return { ...estimate, warning: 'the time is that of software; a graphics card takes a fraction of it' };
 }

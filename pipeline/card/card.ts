@@ -46,7 +46,7 @@ export function card(facts: CardFacts): string {
     '## Contents',
     contentsSection(contents, subsets),
     '## Files and fields',
-    fieldsSection(subsets, contents),
+    fieldsSection(subsets, contents, facts.configuration),
     '## Splits',
     'Splits are cut by source: what is made from one photograph, mesh or panorama is in one split only (by hash, or as its pack declares). So ' +
       'nothing that the images of the test split show comes from a source of training images.',
@@ -150,12 +150,19 @@ function contentsSection({ shards, panels }: RunContents, subsets: readonly Subs
   return parts.length > 0 ? parts.join('\n\n') : 'Nothing is finished yet.';
 }
 
-function fieldsSection(subsets: readonly Subset[], { panels }: RunContents): string {
+function fieldsSection(subsets: readonly Subset[], { panels }: RunContents, { aov }: Configuration): string {
   const lines = [
     '- `<subset>/<split>/<subset>-<split>-000000.tar`: samples in WebDataset form; beside each shard a JSON with its sha256 and counts.',
   ];
   if (subsets.some(subset => subset !== 'silhouettes')) {
     lines.push('- `jpg`: the image. `mask.png`: what of it the instance covers, 8-bit grey, 255 for all of a pixel.');
+  }
+  if (aov.length > 0 && subsets.some(is3d)) {
+    const beside = { depth: '`depth.png` (along the axis of the camera)', normal: '`normal.png` (in its axes)' };
+    const files = aov.map(name => beside[name]).join(', ');
+    lines.push(
+      `- 3D images also: ${files}, 16 bits a channel; value = stored × scale + offset, both in the label’s \`aov\`.`,
+    );
   }
   if (subsets.includes('silhouettes')) {
     lines.push(
@@ -175,6 +182,8 @@ function fieldsSection(subsets: readonly Subset[], { panels }: RunContents): str
   );
   return lines.join('\n');
 }
+
+const is3d = (subset: Subset) => subset === 'shapes3d' || subset === 'materials3d';
 
 function recipeSection({ configuration, renderers }: CardFacts, subsets: readonly Subset[]): string {
   const { recipe, seed, shapes2d, textures2d, shapes3d, materials3d, silhouettes } = configuration;
@@ -204,7 +213,12 @@ function recipeSection({ configuration, renderers }: CardFacts, subsets: readonl
       `- silhouettes: ${which} of a picture from ${minArea} px up, ${polarity.replaceAll('-', ' ')} with ${edges} edges, longest side ${maxSide} px, margin ${margin}`,
     );
   }
-  if (renderers.length > 0) lines.push(`- 3D scenes were drawn by ${renderers.join('; ')}`);
+  if (renderers.length > 0) {
+    const { engine, samples, denoise } = configuration;
+    const how =
+      engine === 'raster' ? 'rasterised' : `path traced with ${samples} paths a pixel${denoise ? ', denoised,' : ''}`;
+    lines.push(`- 3D scenes were ${how} by ${renderers.join('; ')}`);
+  }
   return lines.join('\n');
 }
 
