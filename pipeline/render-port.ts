@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { AssetSource } from '../renderers/asset-server.ts';
 import type { RenderedFrame, RenderHost } from '../renderers/render-host.ts';
-import type { AssetKind, RenderJob } from '../renderers/render-job.ts';
+import type { AssetKind, KeptKind, RenderJob } from '../renderers/render-job.ts';
 
 /**
  * Between a worker thread, which knows what a scene is made of, and the main thread, which has the browser. The worker
@@ -16,7 +16,13 @@ type FromHost =
   | { readonly kind: 'frame'; readonly order: number; readonly frame: RenderedFrame }
   | { readonly kind: 'failed'; readonly order: number; readonly message: string }
   | { readonly kind: 'get'; readonly question: number; readonly asset: AssetKind; readonly number: number }
-  | { readonly kind: 'keep'; readonly question: number; readonly number: number; readonly bytes: Uint8Array };
+  | {
+      readonly kind: 'keep';
+      readonly question: number;
+      readonly asset: KeptKind;
+      readonly number: number;
+      readonly bytes: Uint8Array;
+    };
 
 /** The main thread's end: passes orders on to the host, and the page's questions back. */
 export function serveRenderPort(port: MessagePort, host: RenderHost): void {
@@ -30,8 +36,8 @@ export function serveRenderPort(port: MessagePort, host: RenderHost): void {
     });
   const source: AssetSource = {
     get: (asset, number) => ask({ kind: 'get', asset, number }),
-    async keepLight(number, bytes) {
-      await ask({ kind: 'keep', number, bytes });
+    async keep(asset, number, bytes) {
+      await ask({ kind: 'keep', asset, number, bytes });
     },
   };
   port.on('message', (message: FromWorker) => {
@@ -83,7 +89,7 @@ export class RenderPort {
     if (message.kind === 'get') {
       void this.#answer(message.question, this.#source.get(message.asset, message.number));
     } else if (message.kind === 'keep') {
-      const kept = this.#source.keepLight(message.number, message.bytes).then(() => undefined);
+      const kept = this.#source.keep(message.asset, message.number, message.bytes).then(() => undefined);
       void this.#answer(message.question, kept);
     } else {
       const order = this.#orders.get(message.order);

@@ -1,16 +1,16 @@
 import sharp from 'sharp';
 import type { AssetSource } from '../renderers/asset-server.ts';
-import type { AssetKind } from '../renderers/render-job.ts';
+import type { AssetKind, KeptKind } from '../renderers/render-job.ts';
 import { allocateMaterial } from '../scenes/material-format.ts';
 import { type Bank, readItem } from './bank.ts';
 import { CacheFolder, cacheKey } from './cache-folder.ts';
 import { type MapField, readMaps } from './material-files.ts';
 import type { Banks3d } from './scenes3d.ts';
 
-/** Raised when the prefiltered form changes, so that older files are not taken for it. */
-const LIGHT_VERSION = 1;
+/** Raised when the form of what is kept changes, so that older files are not taken for it. */
+const VERSIONS: Readonly<Record<KeptKind, number>> = { lights: 1, trees: 1 };
 
-/** What the render page asks for, read from a run's banks; prefiltered lights are kept in the user's cache folder. */
+/** What the render page asks for, read from a run's banks; what it makes of them is kept in the user's cache folder. */
 export class SceneAssets implements AssetSource {
   readonly #banks: Banks3d;
   readonly #cache = new CacheFolder();
@@ -26,16 +26,18 @@ export class SceneAssets implements AssetSource {
     if (kind === 'meshes') return (await readItem(this.#banks.meshes, number)).image;
     if (kind === 'environments') return (await readItem(this.#banks.environments, number)).image;
     if (kind === 'materials') return packMaterial(this.#banks.materials, number);
-    return this.#cache.get(await this.#lightKey(number));
+    return this.#cache.get(await this.#key(kind, number));
   }
 
-  async keepLight(number: number, bytes: Uint8Array): Promise<void> {
-    await this.#cache.put(await this.#lightKey(number), bytes);
+  async keep(kind: KeptKind, number: number, bytes: Uint8Array): Promise<void> {
+    await this.#cache.put(await this.#key(kind, number), bytes);
   }
 
-  async #lightKey(number: number): Promise<string> {
+  async #key(kind: KeptKind, number: number): Promise<string> {
+    const version = VERSIONS[kind];
+    if (kind === 'trees') return cacheKey(kind, (await readItem(this.#banks.meshes, number)).image, { version });
     const { image } = await readItem(this.#banks.environments, number);
-    return cacheKey('lights', image, { version: LIGHT_VERSION, webglRenderer: this.#webglRenderer });
+    return cacheKey(kind, image, { version, webglRenderer: this.#webglRenderer });
   }
 }
 

@@ -2,14 +2,14 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ASSET_KINDS, type AssetKind } from './render-job.ts';
+import { ASSET_KINDS, type AssetKind, KEPT_KINDS, type KeptKind } from './render-job.ts';
 
 /** Gives the page what it asks for on behalf of an image, and takes what it made. */
 export interface AssetSource {
-  /** Undefined for a light that nobody made yet. */
+  /** Undefined for what is kept and nobody made yet. */
   get(kind: AssetKind, number: number): Promise<Uint8Array | undefined>;
-  /** Keeps a prefiltered light. */
-  keepLight(number: number, bytes: Uint8Array): Promise<void>;
+  /** Keeps what a page made of an asset of that number. */
+  keep(kind: KeptKind, number: number, bytes: Uint8Array): Promise<void>;
 }
 
 /** What the server needs from its owner. */
@@ -18,12 +18,14 @@ export interface ServedJobs {
   source(job: number): AssetSource | undefined;
   /** Bytes of an image that is in work; undefined for any other. */
   frameBytes(job: number): number | undefined;
+  /** The page is at work on an image that takes long. */
+  alive(job: number): void;
   /** An image has arrived. */
   frame(job: number, pixels: Uint8Array<ArrayBuffer>): void;
 }
 
-/** Prefiltered lights with faces of 1,024 px have 67 MB; nothing larger is taken. */
-const MAX_LIGHT_BYTES = 70_000_000;
+/** Prefiltered lights with faces of 1,024 px have 67 MB, trees of the largest meshes less; nothing larger is taken. */
+const MAX_KEPT_BYTES = 70_000_000;
 
 /**
  * Serves page and assets to the browser of this machine and takes its pixels. Listens on the loopback only, on a port the
@@ -80,11 +82,15 @@ export class AssetServer {
     const number = wholeNumber(name);
     if (number === undefined) return NOT_FOUND;
     if (request.method === 'POST' && kind === 'frames') return this.#takeFrame(number, request);
+    if (request.method === 'POST' && kind === 'alive') {
+      this.#jobs.alive(number);
+      return { status: 200, type: 'text/plain', body: '' };
+    }
     const source = this.#jobs.source(wholeNumber(searchParams.get('for')) ?? -1);
     if (!source || !isAssetKind(kind)) return NOT_FOUND;
     if (request.method === 'POST') {
-      if (kind !== 'lights') return NOT_FOUND;
-      await source.keepLight(number, await readBody(request, MAX_LIGHT_BYTES));
+      if (!isKeptKind(kind)) return NOT_FOUND;
+      await source.keep(kind, number, await readBody(request, MAX_KEPT_BYTES));
       return { status: 200, type: 'text/plain', body: '' };
     }
     const bytes = await source.get(kind, number);
@@ -111,6 +117,7 @@ const NOT_FOUND: Reply = { status: 404, type: 'text/plain', body: 'not found' };
 const HTML =
   '<!doctype html><meta charset="utf-8"><title>shapemill</title><script type="module" src="page.js"></script>';
 
+const isKeptKind = (kind: string): kind is KeptKind => (KEPT_KINDS as readonly string[]).includes(kind);
 const isAssetKind = (kind: string): kind is AssetKind => (ASSET_KINDS as readonly string[]).includes(kind);
 
 function wholeNumber(text: string | null | undefined): number | undefined {

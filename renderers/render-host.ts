@@ -4,7 +4,7 @@ import { type FoundBrowser, findBrowser, type StartedBackEnd } from './browser.t
 import type { GlBackEnd } from './gl-back-ends.ts';
 import { type StartedBrowser, startDrawing } from './gl-probe.ts';
 import { bundlePage } from './page-bundle.ts';
-import type { RenderJob, RenderTimes } from './render-job.ts';
+import { type RenderJob, type RenderTimes, UNUSABLE } from './render-job.ts';
 import { isSwiftShader } from './webgl-renderer.ts';
 
 /** What concerns the machine: which browser draws, with what, and how much at a time. */
@@ -14,7 +14,7 @@ export interface RenderSettings {
   readonly gl?: GlBackEnd | undefined;
   /** Pages that draw at the same time; as many as suit the renderer when left out. */
   readonly pages?: number | undefined;
-  /** An image that takes longer counts as hanging, milliseconds; a path traced one is given more. */
+  /** A page that draws and gives no sign of life for longer counts as hanging, milliseconds. */
   readonly timeLimit?: number | undefined;
 }
 
@@ -52,19 +52,21 @@ const IMAGES_BETWEEN_CHECKS = 100;
 const TIME_LIMIT = 120_000;
 
 /**
- * Milliseconds that a path may take beyond that: several times what it takes, while as many images as there are pages and lanes
- * share a processor or a graphics card.
+ * Images are drawn again on a fresh page: once more when the page cannot use what they are made of. What the machine does to
+ * them (a GPU process that dies, say, and whose successor is not up yet) may happen several times in a row.
  */
-const PATH_LIMIT = { software: 0.06, gpu: 0.01 };
+const ATTEMPTS = { unusable: 2, all: 4 };
 
-/** Images that failed on a page are drawn once more on a fresh one. */
-const ATTEMPTS = 2;
+/** Milliseconds before the third attempt and the fourth: what was killed should be back by then. */
+const PAUSE = 2000;
 
 interface Order {
   readonly number: number;
   readonly job: RenderJob;
   readonly source: AssetSource;
   attempts: number;
+  /** The page that draws it. */
+  slot?: Slot;
   pixels?: Uint8Array<ArrayBuffer>;
   readonly resolve: (frame: RenderedFrame) => void;
   readonly reject: (error: unknown) => void;
@@ -77,6 +79,8 @@ interface Slot {
   broken?: string;
   images: number;
   busy: number;
+  /** When it last gave a sign of life. */
+  heard: number;
 }
 
 /** Draws scenes in a browser: starts it, keeps its pages at work, watches them, and replaces what breaks. */
@@ -125,6 +129,10 @@ export class RenderHost {
     host.#server = await AssetServer.start(script, {
       source: job => host.#orders.get(job)?.source,
       frameBytes: job => frameBytes(host.#orders.get(job)?.job),
+      alive: job => {
+        const slot = host.#orders.get(job)?.slot;
+        if (slot) slot.heard = Date.now();
+      },
       frame: (job, pixels) => {
         const order = host.#orders.get(job);
         if (order) order.pixels = pixels;
@@ -140,7 +148,7 @@ export class RenderHost {
 
   /**
    * Draws an image.
-   * @throws Error when two pages in turn failed to: a fault of the environment, not of the data.
+   * @throws Error when several pages in turn failed to.
    */
   render(job: RenderJob, source: AssetSource): Promise<RenderedFrame> {
     return new Promise((resolve, reject) => {
@@ -165,7 +173,7 @@ export class RenderHost {
   }
 
   #openSlot(): Slot {
-    const slot: Slot = { page: this.#openPage(), images: 0, busy: 0 };
+    const slot: Slot = { page: this.#openPage(), images: 0, busy: 0, heard: 0 };
     slot.page.catch(() => {}); // looked at by the image that needs it
     return slot;
   }
@@ -237,13 +245,17 @@ export class RenderHost {
     slot.busy++;
     slot.images++;
     delete order.pixels;
+    order.slot = slot;
     try {
       const page = await slot.page;
+      slot.heard = Date.now();
       const times = await withLimit(
         page.evaluate((number, job) => shapemill.render(number, job), order.number, order.job),
-        this.#limitOf(order.job),
+        this.#timeLimit,
         `an image (${order.job.scene.object.id})`,
+        () => slot.heard,
       );
+      slot.heard = Date.now();
       if (!order.pixels) throw new Error('the page sent no pixels');
       this.#orders.delete(order.number);
       order.resolve({ ...takenApart(order.pixels, order.job), times });
@@ -256,24 +268,25 @@ export class RenderHost {
     this.#dispatch();
   }
 
-  #limitOf({ scene, engine }: RenderJob): number {
-    if (engine?.name !== 'pathtrace') return this.#timeLimit;
-    const paths = scene.size ** 2 * engine.samples;
-    return this.#timeLimit + paths * PATH_LIMIT[this.facts.software ? 'software' : 'gpu'];
-  }
-
-  /** Replaces the page and draws the image again, unless it failed twice. */
+  /** Replaces the page and draws the image again, unless it failed too often. */
   #failed(place: number, slot: Slot, order: Order, error: Error): void {
     if (this.#closed) return;
     // An image whose page was given up because of another one is not to blame.
     if (!slot.broken) order.attempts++;
     this.#replace(place, slot, error.message);
-    if (order.attempts < ATTEMPTS) {
-      this.#waiting.unshift(order);
+    if (order.attempts < (error.message.includes(UNUSABLE) ? ATTEMPTS.unusable : ATTEMPTS.all)) {
+      if (order.attempts < 2) this.#waiting.unshift(order);
+      else setTimeout(() => this.#again(order), PAUSE);
       return;
     }
     this.#orders.delete(order.number);
-    order.reject(new Error(`drawing failed twice: ${error.message}`));
+    order.reject(new Error(`drawing failed ${order.attempts} times: ${error.message}`));
+  }
+
+  #again(order: Order): void {
+    if (this.#closed) return;
+    this.#waiting.unshift(order);
+    this.#dispatch();
   }
 
   #replace(place: number, slot: Slot, reason: string): void {
@@ -327,13 +340,17 @@ function killBrowser(browser: Browser): void {
 
 class TookTooLong extends Error {}
 
-async function withLimit<T>(promise: Promise<T>, milliseconds: number, what: string): Promise<T> {
+/** @param heard when there was a sign of life; the limit is for the silence after it, when given. */
+async function withLimit<T>(promise: Promise<T>, milliseconds: number, what: string, heard?: () => number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
+  const began = Date.now();
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new TookTooLong(`${what} took longer than ${milliseconds / 1000} s`)),
-      milliseconds,
-    );
+    const look = () => {
+      const left = (heard?.() ?? began) + milliseconds - Date.now();
+      if (left > 0) timer = setTimeout(look, left);
+      else reject(new TookTooLong(`${what} took longer than ${milliseconds / 1000} s`));
+    };
+    look();
   });
   try {
     return await Promise.race([promise, limit]);

@@ -58,9 +58,16 @@ export interface RenderTimes {
   readonly send: number;
 }
 
-/** Kinds of assets that the page asks for, as paths below its token. `lights` are prefiltered panoramas. */
-export const ASSET_KINDS = ['meshes', 'materials', 'environments', 'lights'] as const;
+/** What the page makes, and the host keeps for later: prefiltered panoramas, and trees of meshes to trace rays in. */
+export const KEPT_KINDS = ['lights', 'trees'] as const;
+export type KeptKind = (typeof KEPT_KINDS)[number];
+
+/** Kinds of assets that the page asks for, as paths below its token. */
+export const ASSET_KINDS = ['meshes', 'materials', 'environments', ...KEPT_KINDS] as const;
 export type AssetKind = (typeof ASSET_KINDS)[number];
+
+/** Stands in errors of the page about what an image is made of, and in no others: another page would fare no better. */
+export const UNUSABLE = 'cannot be used';
 
 /** What the page offers to the host. */
 export interface RenderPage {

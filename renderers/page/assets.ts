@@ -19,41 +19,57 @@ import {
   type WebGLRenderer,
 } from 'three';
 import { readPackedMaterial } from '../../scenes/material-format.ts';
-import { decodeMesh, VERTEX_COMPONENTS } from '../../scenes/mesh-format.ts';
-import { readPackedPanorama } from '../../scenes/panorama-format.ts';
-import type { AssetKind, SceneItems } from '../render-job.ts';
+import { decodeMesh, type StoredMesh, VERTEX_COMPONENTS } from '../../scenes/mesh-format.ts';
+import { type PackedPanorama, readPackedPanorama } from '../../scenes/panorama-format.ts';
+import { type AssetKind, type KeptKind, type SceneItems, UNUSABLE } from '../render-job.ts';
 import { exportLight, importLight, prefilter } from './environment-light.ts';
+import { environmentTable } from './environment-sampling.ts';
+import { MeshTree } from './mesh-tree.ts';
 import type { MaterialTextures } from './object-material.ts';
 
-/** A panorama on the GPU: as a picture, and prefiltered as light. */
-interface Environment {
-  readonly panorama: Texture;
+/** What a scene needs to be rasterised. */
+export interface RasterItems {
+  readonly mesh: LoadedMesh;
+  readonly material: MaterialTextures;
+  readonly panorama: LoadedPanorama;
+  /** The panorama, prefiltered as light. */
   readonly light: WebGLCubeRenderTarget;
 }
 
-/** What a scene needs on the GPU; `release` when it is drawn. */
-export interface LoadedItems {
-  readonly geometry: BufferGeometry;
+/** What a scene needs to be path traced. */
+export interface TracedItems {
   readonly material: MaterialTextures;
-  readonly environment: Environment;
-  release(): void;
+  readonly tree: MeshTree;
+  readonly panorama: LoadedPanorama;
+  /** The panorama's light by direction. */
+  readonly lightTable: Texture;
+}
+
+interface LoadedMesh {
+  readonly stored: StoredMesh;
+  readonly geometry: BufferGeometry;
+}
+
+interface LoadedPanorama {
+  readonly packed: PackedPanorama;
+  readonly texture: Texture;
 }
 
 /** How many of each kind stay on the GPU: the panoramas of a shard's window, and enough of the others for what comes next. */
-const KEPT = { meshes: 16, materials: 16, environments: 16 };
+const KEPT = 16;
 
 /** Meshes, materials and panoramas: fetched from the host when first asked for, the least recently used given up. */
 export class Assets {
   readonly #renderer: WebGLRenderer;
   readonly #base: string;
-  readonly #meshes = new Shelf<BufferGeometry>(KEPT.meshes, geometry => geometry.dispose());
-  readonly #materials = new Shelf<MaterialTextures>(KEPT.materials, ({ color, normalHeight, properties }) => {
+  readonly #meshes = new Shelf<LoadedMesh>(({ geometry }) => geometry.dispose());
+  readonly #trees = new Shelf<MeshTree>(tree => tree.dispose());
+  readonly #materials = new Shelf<MaterialTextures>(({ color, normalHeight, properties }) => {
     for (const texture of [color, normalHeight, properties]) texture.dispose();
   });
-  readonly #environments = new Shelf<Environment>(KEPT.environments, ({ panorama, light }) => {
-    panorama.dispose();
-    light.dispose();
-  });
+  readonly #panoramas = new Shelf<LoadedPanorama>(({ texture }) => texture.dispose());
+  readonly #lights = new Shelf<WebGLCubeRenderTarget>(light => light.dispose());
+  readonly #lightTables = new Shelf<Texture>(table => table.dispose());
 
   /** @param base URL below which the host serves assets. */
   constructor(renderer: WebGLRenderer, base: string) {
@@ -61,42 +77,60 @@ export class Assets {
     this.#base = base;
   }
 
-  /** @param job number of the image that needs them: the host asks who ordered it. */
-  async load(items: SceneItems, job: number): Promise<LoadedItems> {
+  /**
+   * What a scene needs to be rasterised, and what gives it free again.
+   * @param job number of the image that needs it: the host asks who ordered it.
+   */
+  forRaster(items: SceneItems, job: number): Promise<Loaded<RasterItems>> {
     const mesh = this.#meshes.take(items.mesh, number => this.#mesh(number, job));
     const material = this.#materials.take(items.material, number => this.#material(number, job));
-    const environment = this.#environments.take(items.environment, number => this.#environment(number, job));
-    const release = () => {
-      for (const taken of [mesh, material, environment]) taken.release();
-    };
-    try {
-      return {
-        geometry: await mesh.value,
-        material: await material.value,
-        environment: await environment.value,
-        release,
-      };
-    } catch (error) {
-      release();
-      throw error;
-    }
+    const panorama = this.#panoramas.take(items.environment, number => this.#panorama(number, job));
+    const light = this.#lights.take(items.environment, async number => this.#light(number, await panorama.value, job));
+    return together({ mesh, material, panorama, light });
   }
 
+  /** What a scene needs to be path traced; likewise. */
+  forTracing(items: SceneItems, job: number): Promise<Loaded<TracedItems>> {
+    const mesh = this.#meshes.take(items.mesh, number => this.#mesh(number, job));
+    const tree = this.#trees.take(items.mesh, async number => this.#tree(number, await mesh.value, job));
+    const material = this.#materials.take(items.material, number => this.#material(number, job));
+    const panorama = this.#panoramas.take(items.environment, number => this.#panorama(number, job));
+    const lightTable = this.#lightTables.take(items.environment, async () =>
+      environmentTable((await panorama.value).packed),
+    );
+    return together({ mesh, tree, material, panorama, lightTable });
+  }
+
+  /** What the host has of a kind under a number; undefined for what is kept and nobody made yet. */
   async #fetch(kind: AssetKind, number: number, job: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const response = await fetch(`${this.#base}/${kind}/${number}?for=${job}`);
     if (response.status === 404) return undefined;
-    if (!response.ok) throw new Error(`${kind}/${number}: ${await response.text()}`);
+    if (!response.ok) throw new Error(`${kind}/${number} ${UNUSABLE}: ${await response.text()}`);
     return new Uint8Array(await response.arrayBuffer());
   }
 
-  async #needed(kind: AssetKind, number: number, job: number): Promise<Uint8Array<ArrayBuffer>> {
+  async #read<T>(
+    kind: AssetKind,
+    number: number,
+    job: number,
+    read: (bytes: Uint8Array<ArrayBuffer>) => T,
+  ): Promise<T> {
     const bytes = await this.#fetch(kind, number, job);
-    if (!bytes) throw new Error(`${kind}/${number}: the host has none`);
-    return bytes;
+    try {
+      if (!bytes) throw new Error('the host has none');
+      return read(bytes);
+    } catch (error) {
+      throw new Error(`${kind}/${number} ${UNUSABLE}: ${(error as Error).message}`);
+    }
   }
 
-  async #mesh(number: number, job: number): Promise<BufferGeometry> {
-    const { positions, normals, indices } = decodeMesh(await this.#needed('meshes', number, job));
+  async #keep(kind: KeptKind, number: number, job: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    await fetch(`${this.#base}/${kind}/${number}?for=${job}`, { method: 'POST', body: bytes });
+  }
+
+  async #mesh(number: number, job: number): Promise<LoadedMesh> {
+    const stored = await this.#read('meshes', number, job, decodeMesh);
+    const { positions, normals, indices } = stored;
     const geometry = new BufferGeometry();
     const placed = new InterleavedBuffer(positions, VERTEX_COMPONENTS);
     const facing = new InterleavedBuffer(normals, VERTEX_COMPONENTS);
@@ -105,12 +139,24 @@ export class Assets {
     geometry.setAttribute('directionU', new InterleavedBufferAttribute(placed, 1, 3, true));
     geometry.setAttribute('directionV', new InterleavedBufferAttribute(facing, 1, 3, true));
     geometry.setIndex(new BufferAttribute(indices, 1));
-    return geometry;
+    return { stored, geometry };
+  }
+
+  async #tree(number: number, { stored }: LoadedMesh, job: number): Promise<MeshTree> {
+    const kept = await this.#fetch('trees', number, job);
+    const known = kept && MeshTree.fromKept(stored, kept);
+    if (known) return known;
+    const tree = MeshTree.build(stored);
+    await this.#keep('trees', number, job, tree.kept());
+    return tree;
   }
 
   async #material(number: number, job: number): Promise<MaterialTextures> {
-    const { side, color, normalHeight, properties, transmissive } = readPackedMaterial(
-      await this.#needed('materials', number, job),
+    const { side, color, normalHeight, properties, transmissive } = await this.#read(
+      'materials',
+      number,
+      job,
+      readPackedMaterial,
     );
     const texture = (data: Uint8Array<ArrayBuffer>, colorSpace: typeof SRGBColorSpace | typeof NoColorSpace) => {
       const made = new DataTexture(data, side, side, RGBAFormat, UnsignedByteType);
@@ -131,25 +177,45 @@ export class Assets {
     };
   }
 
-  async #environment(number: number, job: number): Promise<Environment> {
-    const [bytes, kept] = await Promise.all([
-      this.#needed('environments', number, job),
-      this.#fetch('lights', number, job),
-    ]);
-    const { width, height, words } = readPackedPanorama(bytes);
-    const panorama = new DataTexture(words, width, height, RGBFormat, UnsignedInt5999Type);
-    panorama.wrapS = RepeatWrapping;
-    panorama.wrapT = ClampToEdgeWrapping;
-    panorama.magFilter = panorama.minFilter = LinearFilter;
-    panorama.needsUpdate = true;
-    const light = (kept && importLight(this.#renderer, kept)) ?? prefilter(this.#renderer, panorama);
-    if (!kept) {
-      await fetch(`${this.#base}/lights/${number}?for=${job}`, {
-        method: 'POST',
-        body: exportLight(this.#renderer, light),
-      });
-    }
-    return { panorama, light };
+  async #panorama(number: number, job: number): Promise<LoadedPanorama> {
+    const packed = await this.#read('environments', number, job, readPackedPanorama);
+    const texture = new DataTexture(packed.words, packed.width, packed.height, RGBFormat, UnsignedInt5999Type);
+    texture.wrapS = RepeatWrapping;
+    texture.wrapT = ClampToEdgeWrapping;
+    texture.magFilter = texture.minFilter = LinearFilter;
+    texture.needsUpdate = true;
+    return { packed, texture };
+  }
+
+  async #light(number: number, { texture }: LoadedPanorama, job: number): Promise<WebGLCubeRenderTarget> {
+    const kept = await this.#fetch('lights', number, job);
+    const known = kept && importLight(this.#renderer, kept);
+    if (known) return known;
+    const light = prefilter(this.#renderer, texture);
+    await this.#keep('lights', number, job, exportLight(this.#renderer, light));
+    return light;
+  }
+}
+
+/** Items to draw with; to be released when that is done. */
+export type Loaded<Items> = Items & { release(): void };
+
+/** Waits for all; when one cannot be had, none is kept. */
+async function together<Items extends object>(
+  taken: {
+    readonly [Name in keyof Items]: Taken<Items[Name]>;
+  },
+): Promise<Loaded<Items>> {
+  const entries = Object.entries(taken) as [string, Taken<unknown>][];
+  const release = () => {
+    for (const [, item] of entries) item.release();
+  };
+  try {
+    const values = await Promise.all(entries.map(async ([name, { value }]) => [name, await value]));
+    return { ...(Object.fromEntries(values) as Items), release };
+  } catch (error) {
+    release();
+    throw error;
   }
 }
 
@@ -160,13 +226,11 @@ interface Taken<T> {
 
 /** Things by number, loaded once, kept while somebody uses them, and beyond that as long as there is room. */
 class Shelf<T> {
-  readonly #room: number;
   readonly #dispose: (value: T) => void;
   /** Least recently used first. */
   readonly #places = new Map<number, { value: Promise<T>; users: number }>();
 
-  constructor(room: number, dispose: (value: T) => void) {
-    this.#room = room;
+  constructor(dispose: (value: T) => void) {
     this.#dispose = dispose;
   }
 
@@ -183,7 +247,7 @@ class Shelf<T> {
 
   #makeRoom(): void {
     for (const [number, { value, users }] of this.#places) {
-      if (this.#places.size <= this.#room) return;
+      if (this.#places.size <= KEPT) return;
       if (users > 0) continue;
       this.#places.delete(number);
       value.then(this.#dispose, () => {});

@@ -2,13 +2,14 @@ import { createRoot, extend, flushSync, type ReconcilerRoot } from '@react-three
 import { Group, Mesh, PerspectiveCamera, Quaternion, WebGLRenderer } from 'three';
 import { ObjectScene } from '../../scenes/ObjectScene.tsx';
 import { type Scene3d as Description, halfField } from '../../scenes/scene3d.ts';
-import type { RenderJob, RenderTimes } from '../render-job.ts';
+import type { PathTraceEngine, RenderJob, RenderTimes } from '../render-job.ts';
 import { isSwiftShader } from '../webgl-renderer.ts';
 import { Assets } from './assets.ts';
 import { BackdropMaterial, Background, backdropGeometry } from './background.ts';
 import { Capture } from './capture.ts';
 import { GeometryPass } from './geometry-pass.ts';
 import { DepthMaterial, LaidMaterial, ObjectMaterial } from './object-material.ts';
+import { type Drawn, PathTracer } from './path-tracer.ts';
 
 extend({ Group, Mesh });
 
@@ -20,6 +21,15 @@ const OBJECT_RADIUS = Math.sqrt(3) / 2;
 /** For rounding: what lies on the border is not cut off. */
 const MARGIN = 0.01;
 const NEAREST = 0.01;
+/** Milliseconds between signs of life while an image is traced. */
+const BETWEEN_SIGNS = 1000;
+
+/** An image, and when its drawing might have and has begun. */
+interface InTurn {
+  readonly drawn: Drawn;
+  readonly ready: number;
+  readonly turn: number;
+}
 
 /** Draws scenes one after the other into one canvas. */
 class Page {
@@ -35,6 +45,12 @@ class Page {
   readonly #depthOnly = new DepthMaterial(this.#laid);
   readonly #opaque = new ObjectMaterial(this.#laid, false);
   readonly #transmissive = new ObjectMaterial(this.#laid, true);
+
+  #tracer: PathTracer | undefined;
+  /** Until what is drawn now is done. */
+  #turn: Promise<void> = Promise.resolve();
+  /** When the host last heard that the page is at work. */
+  #told = 0;
 
   private constructor(renderer: WebGLRenderer, root: ReconcilerRoot<HTMLCanvasElement>) {
     this.#renderer = renderer;
@@ -71,27 +87,36 @@ class Page {
     return String(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
   }
 
-  async render(number: number, { scene, items, geometry, output }: RenderJob): Promise<RenderTimes> {
+  async render(number: number, job: RenderJob): Promise<RenderTimes> {
     const began = performance.now();
-    const loaded = await this.#assets.load(items, number);
-    const ready = performance.now();
-    let pixels: Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
-    let surface: Float32Array<ArrayBuffer> | undefined;
-    try {
-      // From here on nothing is waited for: the renderer is not shared between two images.
+    const { engine } = job;
+    const { drawn, ...times } = await (engine?.name === 'pathtrace'
+      ? this.#traced(number, job, engine)
+      : this.#rasterised(number, job));
+    const sent = performance.now();
+    const body = drawn.surface ? new Blob([drawn.pixels, drawn.surface]) : drawn.pixels;
+    const response = await fetch(`frames/${number}`, { method: 'POST', body });
+    if (!response.ok) throw new Error(`frames/${number}: ${response.status}`);
+    if (Page.lost || this.#renderer.getContext().isContextLost()) throw new Error('the WebGL context was lost');
+    return { load: times.ready - began, draw: sent - times.turn, send: performance.now() - sent };
+  }
+
+  async #rasterised(number: number, { scene, items, geometry, output }: RenderJob): Promise<InTurn> {
+    const loaded = await this.#assets.forRaster(items, number);
+    return this.#inTurn(loaded, () => {
       const seenThrough = loaded.material.transmissive;
       this.#laid.lay(loaded.material, scene.material);
-      this.#background.show(loaded.environment.panorama, scene);
+      this.#background.show(loaded.panorama.texture, scene);
       const store = flushSync(() =>
         this.#root.render(
           <ObjectScene
             description={scene}
             assets={{
-              geometry: loaded.geometry,
+              geometry: loaded.mesh.geometry,
               material: seenThrough ? this.#transmissive : this.#opaque,
               depthOnly: this.#depthOnly,
               backdrop: seenThrough ? this.#backdrop : undefined,
-              light: loaded.environment.light.texture,
+              light: loaded.light.texture,
             }}
           />,
         ),
@@ -103,21 +128,47 @@ class Page {
       this.#renderer.setRenderTarget(this.#capture.target(scene.size));
       this.#renderer.render(root, this.#camera);
       const rotation = new Quaternion(...scene.object.rotation);
-      this.#capture.outline(loaded.geometry, rotation, this.#camera);
-      pixels =
+      this.#capture.outline(loaded.mesh.geometry, rotation, this.#camera);
+      const pixels =
         output === 'picture'
           ? this.#capture.picture(scene.toneMapping, seenThrough)
           : this.#capture.radiance(seenThrough);
-      if (geometry) surface = this.#geometryPass.draw(loaded.geometry, rotation, this.#camera, scene.size);
+      if (!geometry) return { pixels };
+      return { pixels, surface: this.#geometryPass.draw(loaded.mesh.geometry, rotation, this.#camera, scene.size) };
+    });
+  }
+
+  async #traced(number: number, job: RenderJob, engine: PathTraceEngine): Promise<InTurn> {
+    const loaded = await this.#assets.forTracing(job.items, number);
+    return this.#inTurn(loaded, () => {
+      this.#tracer ??= new PathTracer(this.#renderer, this.#laid);
+      return this.#tracer.draw(job, engine, loaded, () => this.#tellAlive(number));
+    });
+  }
+
+  /** Long images: the host takes silence for hanging. */
+  #tellAlive(number: number): void {
+    if (performance.now() < this.#told + BETWEEN_SIGNS) return;
+    this.#told = performance.now();
+    fetch(`alive/${number}`, { method: 'POST' }).catch(() => {}); // the host hears it at the next
+  }
+
+  /** Draws when all that was begun earlier is done: the renderer is not shared between two images. */
+  async #inTurn(items: { release(): void }, draw: () => Drawn | Promise<Drawn>): Promise<InTurn> {
+    const ready = performance.now();
+    const before = this.#turn;
+    let done!: () => void;
+    this.#turn = new Promise(resolve => {
+      done = resolve;
+    });
+    await before;
+    try {
+      const turn = performance.now();
+      return { drawn: await draw(), ready, turn };
     } finally {
-      loaded.release();
+      items.release();
+      done();
     }
-    const drawn = performance.now();
-    const body = surface ? new Blob([pixels, surface]) : pixels;
-    const response = await fetch(`frames/${number}`, { method: 'POST', body });
-    if (!response.ok) throw new Error(`frames/${number}: ${response.status}`);
-    if (Page.lost || this.#renderer.getContext().isContextLost()) throw new Error('the WebGL context was lost');
-    return { load: ready - began, draw: drawn - ready, send: performance.now() - drawn };
   }
 
   /** @param reach from the object's centre. */

@@ -1,6 +1,6 @@
 import type { TriangleMesh } from '../../../extractors/mesh/triangle-mesh.ts';
 import type { AssetSource } from '../../../renderers/asset-server.ts';
-import type { AssetKind, SceneItems } from '../../../renderers/render-job.ts';
+import { type AssetKind, KEPT_KINDS, type KeptKind, type SceneItems } from '../../../renderers/render-job.ts';
 import { allocateMaterial } from '../../../scenes/material-format.ts';
 import { encodeMesh } from '../../../scenes/mesh-format.ts';
 import { encodePanorama, type Panorama, panoramaDirection } from '../../../scenes/panorama-format.ts';
@@ -127,7 +127,7 @@ export function scene(changes: Partial<Scene3d> = {}): Scene3d {
 export class Shelf implements AssetSource {
   readonly #things: Uint8Array[] = [];
   readonly #numbers = new Map<object, number>();
-  readonly #lights = new Map<number, Uint8Array>();
+  readonly #kept = new Map<string, Uint8Array>();
 
   put(mesh: TriangleMesh, material: Uint8Array<ArrayBuffer>, environment: Uint8Array<ArrayBuffer>): SceneItems {
     return {
@@ -138,11 +138,13 @@ export class Shelf implements AssetSource {
   }
 
   async get(kind: AssetKind, number: number): Promise<Uint8Array | undefined> {
-    return kind === 'lights' ? this.#lights.get(number) : this.#things[number];
+    return (KEPT_KINDS as readonly string[]).includes(kind)
+      ? this.#kept.get(`${kind} ${number}`)
+      : this.#things[number];
   }
 
-  async keepLight(number: number, bytes: Uint8Array): Promise<void> {
-    this.#lights.set(number, bytes);
+  async keep(kind: KeptKind, number: number, bytes: Uint8Array): Promise<void> {
+    this.#kept.set(`${kind} ${number}`, bytes);
   }
 
   #numberOf(thing: object, bytes: () => Uint8Array): number {

@@ -1,0 +1,254 @@
+import {
+  FloatType,
+  GLSL3,
+  Matrix3,
+  Matrix4,
+  Mesh,
+  NearestFilter,
+  OrthographicCamera,
+  Quaternion,
+  RGBAFormat,
+  ShaderMaterial,
+  type Texture,
+  Vector3,
+  type WebGLRenderer,
+  WebGLRenderTarget,
+} from 'three';
+import { halfField, type Scene3d } from '../../scenes/scene3d.ts';
+import type { PathTraceEngine, RenderJob } from '../render-job.ts';
+import { albedoTexture } from './albedo-table.ts';
+import type { TracedItems } from './assets.ts';
+import { Background, backdropGeometry } from './background.ts';
+import { Develop, readPixels } from './develop.ts';
+import { DrawPace, type Portion } from './draw-pace.ts';
+import { type MeshTree, type PlacedTree, TREE_ROW } from './mesh-tree.ts';
+import type { LaidMaterial } from './object-material.ts';
+import { DISPLACED_VERTICES, FILLING, FIRST_SURFACES, PATH_TRACING } from './path-tracer-shader.ts';
+import { TreeUniforms } from './tree-rays.ts';
+
+/** An image as it goes to the host. */
+export interface Drawn {
+  readonly pixels: Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>;
+  /** Normals and depth. */
+  readonly surface?: Float32Array<ArrayBuffer>;
+}
+
+/** A draw that the GPU works on. */
+interface Flight {
+  readonly sync: WebGLSync;
+  readonly portion: Portion;
+  readonly began: number;
+}
+
+/** Draws by following paths of light; one image at a time. */
+export class PathTracer {
+  readonly #renderer: WebGLRenderer;
+  readonly #laid: LaidMaterial;
+  readonly #develop: Develop;
+  readonly #tree = new TreeUniforms();
+  readonly #uniforms;
+  readonly #tracing: ShaderMaterial;
+  readonly #surfaces: ShaderMaterial;
+  readonly #vertices: ShaderMaterial;
+  readonly #screen: Mesh<ReturnType<typeof backdropGeometry>, ShaderMaterial>;
+  readonly #camera = new OrthographicCamera();
+  readonly #pace = new DrawPace();
+  /** Sums of light and coverage: the one that was added to last comes first. */
+  #sums: [WebGLRenderTarget, WebGLRenderTarget] | undefined;
+
+  /** @param laid the material is laid around the object when an image is begun. */
+  constructor(renderer: WebGLRenderer, laid: LaidMaterial) {
+    this.#renderer = renderer;
+    this.#laid = laid;
+    this.#develop = new Develop(renderer, new Background(), { light: 1 });
+    this.#uniforms = {
+      ...laid.uniforms,
+      ...this.#tree.uniforms,
+      albedoTable: { value: albedoTexture() },
+      vertexPositions: { value: null as Texture | null },
+      vertexNormals: { value: null as Texture | null },
+      cameraPlace: { value: new Vector3() },
+      cameraAxes: { value: new Matrix3() },
+      field: { value: 1 },
+      side: { value: 1 },
+      panorama: { value: null as Texture | null },
+      environmentTable: { value: null as Texture | null },
+      toPanorama: { value: new Matrix3() },
+      strength: { value: 1 },
+      sums: { value: null as Texture | null },
+      firstSample: { value: 0 },
+      endSample: { value: 0 },
+      seed: { value: 0 },
+      clampAbove: { value: 0 },
+      byLight: { value: true },
+      byMaterial: { value: true },
+    };
+    const program = (fragmentShader: string) =>
+      new ShaderMaterial({
+        glslVersion: GLSL3,
+        uniforms: this.#uniforms,
+        vertexShader: FILLING,
+        fragmentShader,
+        depthTest: false,
+        depthWrite: false,
+        toneMapped: false,
+      });
+    this.#tracing = program(PATH_TRACING);
+    this.#surfaces = program(FIRST_SURFACES);
+    this.#vertices = program(DISPLACED_VERTICES);
+    this.#screen = new Mesh(backdropGeometry(), this.#tracing);
+    this.#screen.frustumCulled = false;
+  }
+
+  /**
+   * Draws an image.
+   * @param onProgress told after each step.
+   */
+  async draw(
+    { scene, output, geometry }: RenderJob,
+    engine: PathTraceEngine,
+    items: TracedItems,
+    onProgress: () => void,
+  ): Promise<Drawn> {
+    const { size } = scene;
+    const u = this.#uniforms;
+    u.seed.value = engine.seed;
+    u.clampAbove.value = engine.clamp ?? 0;
+    u.byLight.value = engine.strategy !== 'material';
+    u.byMaterial.value = engine.strategy !== 'light';
+    const placed = this.#begin(scene, items);
+    try {
+      await this.#sum(size, engine.samples, onProgress);
+      const exposure = { light: this.#sums![0].texture, share: 1 / engine.samples, backdropDrawn: true };
+      const pixels =
+        output === 'picture'
+          ? this.#develop.picture(exposure, size, scene.toneMapping)
+          : this.#develop.radiance(exposure, size);
+      return { pixels, ...(geometry && { surface: this.#geometry(size) }) };
+    } finally {
+      if (placed !== items.tree.undisplaced) placed.dispose();
+    }
+  }
+
+  /** Normals and depth, rows from the top down. */
+  #geometry(size: number): Float32Array<ArrayBuffer> {
+    const target = floats(size, size, 2);
+    this.#draw(this.#surfaces, target);
+    const upwards = new Float32Array(4 * size * size);
+    readPixels(this.#renderer, target, upwards);
+    target.dispose();
+    const pixels = new Float32Array(upwards.length);
+    const row = 4 * size;
+    for (let at = 0; at < pixels.length; at += row) {
+      pixels.set(upwards.subarray(pixels.length - row - at, pixels.length - at), at);
+    }
+    return pixels;
+  }
+
+  #begin({ object, camera, environment, material, size }: Scene3d, traced: TracedItems): PlacedTree {
+    const { tree } = traced;
+    this.#laid.lay(traced.material, material);
+    const u = this.#uniforms;
+    u.vertexPositions.value = tree.positions;
+    u.vertexNormals.value = tree.normals;
+    const toObject = new Quaternion(...object.rotation).invert();
+    u.cameraPlace.value.set(0, 0, camera.distance).applyQuaternion(toObject);
+    u.cameraAxes.value.setFromMatrix4(new Matrix4().makeRotationFromQuaternion(toObject));
+    u.field.value = halfField(camera);
+    u.side.value = size;
+    u.panorama.value = traced.panorama.texture;
+    u.environmentTable.value = traced.lightTable;
+    const toPanorama = new Quaternion(...environment.rotation).invert().multiply(new Quaternion(...object.rotation));
+    u.toPanorama.value.setFromMatrix4(new Matrix4().makeRotationFromQuaternion(toPanorama));
+    u.strength.value = environment.strength;
+    const placed = material.displacement > 0 ? this.#displaced(tree) : tree.undisplaced;
+    this.#tree.use(placed);
+    return placed;
+  }
+
+  #displaced(tree: MeshTree): PlacedTree {
+    const rows = Math.ceil(tree.vertices / TREE_ROW);
+    const target = floats(TREE_ROW, rows);
+    const places = new Float32Array(4 * TREE_ROW * rows);
+    this.#draw(this.#vertices, target);
+    readPixels(this.#renderer, target, places);
+    target.dispose();
+    return tree.place(places, 4);
+  }
+
+  /** Adds samples of all pixels up, in portions; two are always in flight, so that the GPU never waits. */
+  async #sum(size: number, samples: number, onProgress: () => void): Promise<void> {
+    if (this.#sums?.[0].width !== size) {
+      for (const target of this.#sums ?? []) target.dispose();
+      this.#sums = [floats(size, size), floats(size, size)];
+    }
+    const u = this.#uniforms;
+    const flights: Flight[] = [];
+    let landed = performance.now();
+    const land = async ({ sync, portion, began }: Flight) => {
+      await this.#passed(sync);
+      const now = performance.now();
+      this.#pace.took(now - Math.max(began, landed), portion, size);
+      landed = now;
+      onProgress();
+    };
+    for (let done = 0; done < samples; ) {
+      const [from, to]: WebGLRenderTarget[] = this.#sums!;
+      to!.scissorTest = true;
+      u.firstSample.value = done;
+      u.sums.value = from!.texture;
+      let added = 1;
+      for (let row = 0; row < size; ) {
+        const portion = this.#pace.next(size, row, samples - done);
+        added = portion.samples;
+        u.endSample.value = done + added;
+        to!.scissor.set(0, row, size, portion.rows);
+        const began = performance.now();
+        this.#draw(this.#tracing, to!);
+        flights.push({ sync: this.#fence(), portion, began });
+        if (flights.length > 1) await land(flights.shift()!);
+        row += portion.rows;
+      }
+      this.#sums!.reverse();
+      done += added;
+    }
+    for (const flight of flights) await land(flight);
+  }
+
+  #fence(): WebGLSync {
+    const gl = this.#renderer.getContext() as WebGL2RenderingContext;
+    const sync = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush();
+    if (!sync) throw new Error('the WebGL context was lost');
+    return sync;
+  }
+
+  /** Waits, without holding up the page, until the GPU has done what was before a fence. */
+  async #passed(sync: WebGLSync): Promise<void> {
+    const gl = this.#renderer.getContext() as WebGL2RenderingContext;
+    let state: number = gl.TIMEOUT_EXPIRED;
+    while (state === gl.TIMEOUT_EXPIRED) {
+      await new Promise(resolve => setTimeout(resolve));
+      if (gl.isContextLost()) throw new Error('the WebGL context was lost');
+      state = gl.clientWaitSync(sync, 0, 0);
+    }
+    gl.deleteSync(sync);
+  }
+
+  #draw(program: ShaderMaterial, target: WebGLRenderTarget): void {
+    this.#screen.material = program;
+    this.#renderer.setRenderTarget(target);
+    this.#renderer.render(this.#screen, this.#camera);
+  }
+}
+
+function floats(width: number, height: number, count = 1): WebGLRenderTarget {
+  return new WebGLRenderTarget(width, height, {
+    count,
+    type: FloatType,
+    format: RGBAFormat,
+    minFilter: NearestFilter,
+    magFilter: NearestFilter,
+    depthBuffer: false,
+  });
+}
