@@ -210,9 +210,18 @@ def make_material(transmissive):
     normal = graph.scale(stored, side)
     color, properties, slope = lay_around(graph, point, normal)
     transmission, roughness, metalness = graph.separate(properties)
-    along = graph.vector('SUBTRACT', slope, graph.scale(normal, graph.vector('DOT_PRODUCT', slope, normal)))
-    bent = graph.vector('ADD', normal, along)
-    shading = graph.vector('NORMALIZE', graph.combine(*graph.product(matrix_of(SCENE['object']['rotation']), bent)))
+    # About what light is reflected: on the side of the geometry, bent by the map, and still seen.
+    turn = matrix_of(SCENE['object']['rotation'])
+    outside = graph.combine(*graph.product(turn, normal))
+    below = graph.math('LESS_THAN', graph.vector('DOT_PRODUCT', outside, geometry.outputs['True Normal']), 0.0)
+    smoothed = graph.scale(normal, graph.math('SUBTRACT', 1.0, graph.math('MULTIPLY', 2.0, below)))
+    along = graph.vector(
+        'SUBTRACT', slope, graph.scale(smoothed, graph.vector('DOT_PRODUCT', slope, smoothed)))
+    bent = graph.combine(*graph.product(turn, graph.vector('ADD', smoothed, along)))
+    unit = graph.vector('NORMALIZE', bent)
+    viewer = geometry.outputs['Incoming']
+    unseen = graph.math('SUBTRACT', 1e-3, graph.vector('DOT_PRODUCT', unit, viewer), clamp=True)
+    shading = graph.vector('NORMALIZE', graph.vector('ADD', unit, graph.scale(viewer, unseen)))
 
     # Principled as metal is the multiple-scattering GGX closure alone, with Fresnel's factor at the facets: its base colour
     # is the reflectance seen straight on.
@@ -225,11 +234,11 @@ def make_material(transmissive):
         'Base Color': straight, 'Metallic': 1.0, 'Specular': 0.5, 'Roughness': roughness, 'Normal': shading,
     }, distribution='MULTI_GGX')
     # What the specular part of a dielectric leaves is scattered below it.
-    cosine = graph.math('MAXIMUM', graph.vector('DOT_PRODUCT', shading, geometry.outputs['Incoming']), 0.0)
+    cosine = graph.math('MAXIMUM', graph.vector('DOT_PRODUCT', shading, viewer), 0.0)
     albedo = graph.separate(graph.image(albedo_image(), cosine, roughness, 'EXTEND'))[0]
-    below = graph.math('MULTIPLY', graph.math('SUBTRACT', 1.0, albedo), graph.math('SUBTRACT', 1.0, metalness))
+    left = graph.math('MULTIPLY', graph.math('SUBTRACT', 1.0, albedo), graph.math('SUBTRACT', 1.0, metalness))
     diffuse = graph.node('ShaderNodeBsdfDiffuse', {
-        'Color': graph.scale(color, below), 'Roughness': 0.0, 'Normal': shading,
+        'Color': graph.scale(color, left), 'Roughness': 0.0, 'Normal': shading,
     })
     surface = graph.node('ShaderNodeAddShader', (specular.outputs[0], diffuse.outputs[0])).outputs[0]
     if transmissive:
