@@ -1,15 +1,18 @@
+import type { BankKind } from '../bank-kinds.ts';
 import type { Configuration } from '../configuration.ts';
-import { SUBSETS, type Subset } from '../generate-options.ts';
+import { EXPORT_FORMATS } from '../exports/exporter.ts';
+import type { Subset } from '../generate-options.ts';
 import { bytesText } from '../progress.ts';
 import { SPLITS, type Split } from '../splits.ts';
+import type { StageName } from '../stage-names.ts';
 import { VERSION } from '../version.ts';
+import { conditionNames, introduction, shapeSources, subsetsIn, titleOf } from './introduction.ts';
 import { type LicenceCounts, licenceHeader, licenceSection } from './licence-section.ts';
 import { markdownTable } from './markdown.ts';
 import type { RunContents, RunShard, Sources } from './survey.ts';
 
 /** What a card is written from. */
 export interface CardFacts {
-  readonly name: string;
   readonly configuration: Configuration;
   /** What drew 3D scenes. */
   readonly renderers: readonly string[];
@@ -18,42 +21,26 @@ export interface CardFacts {
   readonly licences: LicenceCounts;
 }
 
-/** One paragraph: what each subset is. */
-const WHAT: Readonly<Record<Subset, string>> = {
-  shapes2d:
-    'a shape, filled and laid on a background; the images of an instance show the same shape with other fills, backgrounds, places, sizes and rotations',
-  textures2d:
-    'a texture that fills a shape; the images of an instance show other crops of the same texture in other shapes on other backgrounds',
-  shapes3d:
-    'a 3D object, rendered; the images of an instance show the same object in other orientations, materials and surroundings',
-  materials3d:
-    'a PBR material on a 3D object, rendered; the images of an instance show the same material on other objects in other surroundings',
-  silhouettes:
-    'an object of a segmentation dataset in full colour, as silhouette, as edges and in grey, with its class',
-};
-
 /** The dataset card of a run: Markdown with the YAML header that the Hugging Face Hub reads. */
 export function card(facts: CardFacts): string {
-  const { name, contents, licences, sources } = facts;
-  const subsets = SUBSETS.filter(subset => contents.shards.some(shard => shard.subset === subset));
+  const { configuration, contents, licences, sources } = facts;
+  const subsets = subsetsIn(contents);
   return `${[
     header(facts, subsets),
-    `# ${name}`,
-    'Labelled images about shape, texture and material, made from photographs, meshes and panoramas by ' +
-      `shapemill ${VERSION}. The images of an *instance* share one thing (a shape, a texture, an object, a material) and differ in the rest; ` +
-      'models are asked which images share it.',
-    subsets.map(subset => `- **${subset}**: ${WHAT[subset]}.`).join('\n'),
+    `# ${titleOf(contents)}`,
+    `Labelled images, made by shapemill ${VERSION} from works of others; \`attribution.csv\` lists them.${isInstanced(subsets) ? INSTANCES : ''}`,
+    introduction(contents, configuration),
     '## Contents',
     contentsSection(contents, subsets),
     '## Files and fields',
-    fieldsSection(subsets, contents, facts.configuration),
+    fieldsSection(subsets, contents, configuration),
     '## Splits',
-    'Splits are cut by source: what is made from one photograph, mesh or panorama is in one split only (by hash, or as its pack declares). So ' +
-      'nothing that the images of the test split show comes from a source of training images.',
+    'Splits are cut by source: what is made from one photograph, mesh, panorama or annotated picture is in one split only (by hash, or as its pack ' +
+      'declares). So nothing that the images of the test split show comes from a source of training images.',
     '## Recipe',
     recipeSection(facts, subsets),
     '## Loading',
-    loadingSection(name, contents.shards, subsets),
+    loadingSection(contents, subsets),
     '## Licences and attribution',
     licenceSection(licences, sources.meetings),
     '## Known limits',
@@ -63,22 +50,22 @@ export function card(facts: CardFacts): string {
     .join('\n\n')}\n`;
 }
 
-function header({ name, contents, licences }: CardFacts, subsets: readonly Subset[]): string {
+function header({ contents, licences }: CardFacts, subsets: readonly Subset[]): string {
   const images = contents.shards.reduce((sum, { subset, samples }) => sum + (subset ? samples : 0), 0);
   const tasks = [
-    ...(subsets.some(subset => subset !== 'silhouettes') ? ['image-feature-extraction', 'image-segmentation'] : []),
+    ...(isInstanced(subsets) ? ['image-feature-extraction', 'image-segmentation'] : []),
     ...(subsets.includes('silhouettes') ? ['image-classification'] : []),
     ...(contents.panels.length > 0 ? ['visual-question-answering'] : []),
   ];
   const lines = [
     '---',
-    `pretty_name: ${JSON.stringify(name)}`,
+    `pretty_name: ${JSON.stringify(titleOf(contents))}`,
     ...licenceHeader(licences),
     ...(tasks.length > 0 ? ['task_categories:', ...tasks.map(task => `- ${task}`)] : []),
     'size_categories:',
     `- ${sizeCategory(images)}`,
     'tags:',
-    ...['shape', 'texture', 'material', 'synthetic', 'webdataset'].map(tag => `- ${tag}`),
+    ...tagsOf(subsets).map(tag => `- ${tag}`),
     ...(subsets.length > 0 ? ['configs:'] : []),
   ];
   for (const subset of subsets) {
@@ -89,6 +76,25 @@ function header({ name, contents, licences }: CardFacts, subsets: readonly Subse
   }
   lines.push('---');
   return lines.join('\n');
+}
+
+const INSTANCES =
+  ' The images of an *instance* share one thing (a shape, a texture, an object, a material) and differ in the rest: a model is to find out which images share it.';
+
+/** Whether there are images that share something: a silhouette is one of its kind. */
+const isInstanced = (subsets: readonly Subset[]) => subsets.some(subset => subset !== 'silhouettes');
+
+const TAGS: Readonly<Record<Subset, string>> = {
+  shapes2d: 'shape',
+  textures2d: 'texture',
+  shapes3d: 'shape',
+  materials3d: 'material',
+  silhouettes: 'shape',
+};
+
+function tagsOf(subsets: readonly Subset[]): string[] {
+  const own = isInstanced(subsets) ? ['synthetic'] : [];
+  return [...new Set([...subsets.map(subset => TAGS[subset]), ...own, 'webdataset'])];
 }
 
 /** What the Hub calls a split. */
@@ -137,24 +143,24 @@ function contentsSection({ shards, panels }: RunContents, subsets: readonly Subs
   });
   if (stages.length > 0) {
     parts.push(
-      'What each stage made. A bank holds what scenes draw from; its shards may hold a few items more than the finished bank.',
+      `What each stage made.${shards.some(({ bank }) => bank) ? ' A bank holds what scenes draw from; its shards may hold a few items more than the finished bank.' : ''}`,
       markdownTable([['stage', 'items or samples', 'shards', 'size', 'inputs skipped'], ...stages]),
     );
   }
   if (panels.length > 0) {
     parts.push(
-      'Panel tests, made from the test split: which of the panels B, C and D shows what panel A shows?',
+      `Panel tests${panels.some(({ condition }) => condition === 'real') ? ' (`real`: of photographs that were given)' : ''}, made from the test split: which of the panels B, C and D shows what panel A shows?`,
       markdownTable([['condition', 'tests'], ...panels.map(({ condition, tests }) => [condition, tests])]),
     );
   }
   return parts.length > 0 ? parts.join('\n\n') : 'Nothing is finished yet.';
 }
 
-function fieldsSection(subsets: readonly Subset[], { panels }: RunContents, { aov }: Configuration): string {
+function fieldsSection(subsets: readonly Subset[], { shards, panels }: RunContents, { aov }: Configuration): string {
   const lines = [
     '- `<subset>/<split>/<subset>-<split>-000000.tar`: samples in WebDataset form; beside each shard a JSON with its sha256 and counts.',
   ];
-  if (subsets.some(subset => subset !== 'silhouettes')) {
+  if (isInstanced(subsets)) {
     lines.push('- `jpg`: the image. `mask.png`: what of it the instance covers, 8-bit grey, 255 for all of a pixel.');
   }
   if (aov.length > 0 && subsets.some(is3d)) {
@@ -170,10 +176,20 @@ function fieldsSection(subsets: readonly Subset[], { panels }: RunContents, { ao
     );
   }
   lines.push(
-    '- `json`: the label: key `<subset>-<instance>-<variation>`, split, `instance` (its `id` is the bank item that stays the same), the whole scene that ' +
-      'was drawn, measured facts, and `sources` with author and licence.',
-    '- `banks/<kind>/`: the shapes, textures, materials, meshes and panoramas, each with a label.',
+    '- `json`: the label: key `<subset>-<instance>-<variation>`, split, measured facts, and `sources` with author and licence.',
   );
+  if (isInstanced(subsets)) {
+    lines.push('  `instance.id` names the bank item that stays the same, `scene` is all that was drawn.');
+  }
+  if (subsets.includes('silhouettes')) {
+    lines.push(
+      '  Of silhouettes, `annotated.label` is the name of the class, beside the dataset’s own name of it and what else it says (`taxonomy`).',
+    );
+  }
+  const banks = [...new Set(shards.flatMap(({ bank }) => bank ?? []))];
+  if (banks.length > 0) {
+    lines.push(`- \`banks/<kind>/\`: what scenes draw from (${banks.join(', ')}), each item with a label.`);
+  }
   if (panels.length > 0) {
     lines.push('- `panels/<condition>/panels.jsonl`: one test a line: picture, question, choices, answer, scenes.');
   }
@@ -188,16 +204,16 @@ const is3d = (subset: Subset) => subset === 'shapes3d' || subset === 'materials3
 function recipeSection({ configuration, renderers }: CardFacts, subsets: readonly Subset[]): string {
   const { recipe, seed, shapes2d, textures2d, shapes3d, materials3d, silhouettes } = configuration;
   const lines = [
-    `- recipe \`${recipe}\`, seed ${seed}; the same recipe, seed, assets and versions give the same 2D bytes and the same 3D scenes`,
+    `- recipe \`${recipe}\`, seed ${seed}; the same recipe, seed, assets and versions give the same ${subsets.some(is3d) ? '2D bytes and the same 3D scenes' : 'bytes'}`,
   ];
   if (subsets.includes('shapes2d')) {
     lines.push(
-      `- shapes2d: ${shapes2d.size}², ${shapes2d.variations} images an instance; conditions ${shapes2d.conditions.join(', ')}`,
+      `- shapes2d: ${shapes2d.size}², ${shapes2d.variations} images an instance; conditions (source of the shape, background, fill, rotation): ${conditionNames('shapes2d', configuration)}`,
     );
   }
   if (subsets.includes('textures2d')) {
     lines.push(
-      `- textures2d: ${textures2d.size}², ${textures2d.variations} images an instance; conditions ${textures2d.conditions.join(', ')}`,
+      `- textures2d: ${textures2d.size}², ${textures2d.variations} images an instance; conditions (background, and whether the shape is another or the same): ${conditionNames('textures2d', configuration)}`,
     );
   }
   if (subsets.includes('shapes3d'))
@@ -222,24 +238,30 @@ function recipeSection({ configuration, renderers }: CardFacts, subsets: readonl
   return lines.join('\n');
 }
 
-function loadingSection(name: string, shards: readonly RunShard[], subsets: readonly Subset[]): string {
+function loadingSection({ shards, panels }: RunContents, subsets: readonly Subset[]): string {
   const [subset] = subsets;
   if (subset === undefined) return 'There are no samples yet.';
   const split = splitsOf(shards, subset)[0]!;
-  const count = shards.filter(shard => shard.subset === subset && shard.split === split).length;
-  const last = String(count - 1).padStart(6, '0');
-  const numbers = count === 1 ? last : `{000000..${last}}`;
-  const fields = subset === 'silhouettes' ? ['hq.jpg', 'silhouette.png'] : ['jpg', 'mask.png'];
+  const mine = shards.filter(shard => shard.subset === subset && shard.split === split);
+  const [fields, names, shown] =
+    subset === 'silhouettes'
+      ? [['hq.jpg', 'silhouette.png'], 'image, silhouette, label', '["annotated"]["label"]']
+      : [['jpg', 'mask.png'], 'image, mask, label', '["instance"]["id"]'];
+  const formats = EXPORT_FORMATS.filter(format => {
+    if (format === 'folders') return isInstanced(subsets);
+    if (format === 'barebones') return subsets.includes('silhouettes');
+    return format === 'imagefolder' || format === 'coco' || panels.length > 0;
+  });
   return [
-    'PyTorch, with WebDataset:',
+    'PyTorch, with WebDataset, in this folder:',
     '',
     '```python',
     'import webdataset as wds',
     '',
-    `urls = "${subset}/${split}/${subset}-${split}-${numbers}.tar"`,
+    `urls = "${subset}/${split}/${subset}-${split}-${numbersOf(mine)}.tar"`,
     `samples = wds.WebDataset(urls, shardshuffle=False).decode("torchrgb").to_tuple("${fields[0]}", "${fields[1]}", "json")`,
-    'for image, mask, label in samples:',
-    '    print(label["instance"]["id"], image.shape)',
+    `for ${names} in samples:`,
+    `    print(label${shown}, image.shape)`,
     '```',
     '',
     'Hugging Face:',
@@ -247,14 +269,27 @@ function loadingSection(name: string, shards: readonly RunShard[], subsets: read
     '```python',
     'from datasets import load_dataset',
     '',
-    `samples = load_dataset("path/to/${name}", "${subset}", split="${hubName(split)}", streaming=True)`,
+    `samples = load_dataset("path/to/this/folder", "${subset}", split="${hubName(split)}", streaming=True)`,
     'for sample in samples:',
-    `    print(sample["json"]["instance"]["id"], sample["${fields[0]}"].size)`,
+    `    print(sample["json"]${shown}, sample["${fields[0]}"].size)`,
     '```',
     '',
-    '`npm run export -- RUN --format folders | imagefolder | coco | barebones | vlmevalkit | inspect` writes other forms.',
+    `shapemill writes other forms: \`npm run export -- RUN --format ${formats.join(' | ')}\`.`,
   ].join('\n');
 }
+
+/** Numbers of shards as WebDataset reads them: a range in braces; a list where some are missing. */
+function numbersOf(shards: readonly RunShard[]): string {
+  const numbers = shards.map(({ path }) => /(\d+)\.tar$/.exec(path)![1]!);
+  const [first, last] = [numbers[0]!, numbers.at(-1)!];
+  if (numbers.length === 1) return first;
+  return Number(last) - Number(first) === numbers.length - 1 ? `{${first}..${last}}` : `{${numbers.join(',')}}`;
+}
+
+const FROM_PHOTOGRAPHS = [
+  ['shapes', 'extract-shapes', 'Natural shapes'],
+  ['textures', 'extract-textures', 'Textures'],
+] as const satisfies readonly (readonly [BankKind, StageName, string])[];
 
 function limitsSection({ contents, configuration, sources }: CardFacts, subsets: readonly Subset[]): string {
   const lines: string[] = [];
@@ -269,26 +304,32 @@ function limitsSection({ contents, configuration, sources }: CardFacts, subsets:
     const wanted = asked[subset] ?? 0;
     if (there < wanted) lines.push(`- ${subset} has ${there} of the ${wanted} samples that were asked for.`);
   }
-  const photographs = sources.used.filter(({ uses }) =>
-    [...uses.keys()].some(place => /^banks\/(shapes|textures)$/.test(place)),
-  );
-  if (photographs.length > 0) {
+  for (const [bank, stage, what] of FROM_PHOTOGRAPHS) {
+    if (!contents.shards.some(shard => shard.stage === stage)) continue;
+    const photographs = sources.used.filter(({ uses }) => uses.has(`banks/${bank}`)).length;
     lines.push(
-      `- Shapes and textures come from ${photographs.length.toLocaleString('en')} photographs. Those of one photograph are not independent of each other, however many there are.`,
+      `- ${what} come from ${photographs.toLocaleString('en')} photographs. Those of one photograph are not independent of each other, however many there are.`,
     );
   }
-  if (subsets.includes('shapes2d') || contents.shards.some(({ bank }) => bank === 'shapes')) {
+  const shapes = shapeSources(contents, configuration);
+  if (shapes.includes('natural'))
+    lines.push('- The outline of a natural shape is one that nature made, and no object.');
+  if (shapes.includes('semantic')) {
     lines.push(
-      '- A natural shape is a region of a colour channel above or below a threshold: an outline that nature made, and no object.',
+      '- Semantic shapes and their classes are as good as the annotations. Splits are cut by picture and not by class: shapes of one class may be in several.',
     );
   }
   if (subsets.some(subset => subset.endsWith('3d'))) {
-    lines.push(
-      '- 3D images are rasterised: light comes from the panorama, there are no shadows and no light from one part of an object to another. Pixels and measured facts may differ a little between graphics cards.',
-    );
+    const how =
+      configuration.engine === 'raster'
+        ? 'are rasterised: light comes from the panorama, there are no shadows and no light from one part of an object to another'
+        : 'are path traced: what noise is left is of the number of paths, and light that a path finds rarely is cut off';
+    lines.push(`- 3D images ${how}. Pixels and measured facts may differ a little between graphics cards.`);
   }
   if (subsets.includes('silhouettes')) {
-    lines.push('- Classes, masks and their faults are those of the segmentation datasets.');
+    lines.push(
+      '- Classes and masks of silhouettes, and their faults, are those of the segmentation datasets. Splits are cut by picture and not by class: a class may be in several.',
+    );
   }
   lines.push('- Authors and licences are those that the packs state; nothing was checked beyond that.');
   return lines.join('\n');

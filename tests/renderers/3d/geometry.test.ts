@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RenderHost } from '../../../renderers/render-host.ts';
-import type { SceneItems } from '../../../renderers/render-job.ts';
+import type { Engine, SceneItems } from '../../../renderers/render-job.ts';
 import { rotationMatrix, type UnitQuaternion } from '../../../sampling/rotation.ts';
 import { halfField, type Scene3d, type Vector } from '../../../scenes/scene3d.ts';
 import { cube, material, panorama, Shelf, scene, sphere } from './still-life.ts';
@@ -60,10 +60,15 @@ function cubeHit(ray: Vector, distance: number, rotation: UnitQuaternion): Hit |
 }
 
 /** Draws depth and normals, and compares them with what every ray meets, but for pixels beside whose middles an edge runs. */
-async function compare(items: SceneItems, description: Scene3d, hitOf: (ray: Vector) => Hit | undefined) {
+async function compare(
+  engine: Engine,
+  items: SceneItems,
+  description: Scene3d,
+  hitOf: (ray: Vector) => Hit | undefined,
+) {
   const { size } = description;
   const { pixels, geometry } = await host.render(
-    { scene: description, items, geometry: true, output: 'picture' },
+    { scene: description, items, engine, geometry: true, output: 'picture' },
     shelf,
   );
   expect(pixels).toHaveLength(4 * size * size);
@@ -93,10 +98,13 @@ async function compare(items: SceneItems, description: Scene3d, hitOf: (ray: Vec
 
 const plain = scene({ size: 128, camera: { distance: 1.8, focalLength: 32, sensor: 36 } });
 
-describe('depth and normals of the raster engine', () => {
+const RASTER: Engine = { name: 'raster' };
+const TRACED: Engine = { name: 'pathtrace', samples: 1, denoise: false, seed: 1 };
+
+describe.each([RASTER, TRACED])('depth and normals of the engine $name', engine => {
   it('of a ball', async () => {
     const items = shelf.put(sphere(128), material({}), SKY);
-    const found = await compare(items, plain, ray => ballHit(ray, 1.8, 0.5));
+    const found = await compare(engine, items, plain, ray => ballHit(ray, 1.8, 0.5));
     expect(found.compared).toBeGreaterThan(2500);
     expect(found.overlap).toBeGreaterThan(0.99);
     // Its sides are flat: at most 0.5 · (1 − cos(π / 256)) within the ball, seen at a slant farther.
@@ -108,7 +116,7 @@ describe('depth and normals of the raster engine', () => {
     const tilted = { ...plain, object: { id: 'x', rotation: TURN } };
     for (const transmissive of [false, true]) {
       const laid = material({ transmission: transmissive ? 255 : 0 }, 64, transmissive);
-      const found = await compare(shelf.put(cube(), laid, SKY), tilted, ray => cubeHit(ray, 1.8, TURN));
+      const found = await compare(engine, shelf.put(cube(), laid, SKY), tilted, ray => cubeHit(ray, 1.8, TURN));
       expect(found.compared).toBeGreaterThan(2500);
       expect(found.overlap).toBeGreaterThan(0.99);
       expect(found.depthError).toBeLessThan(1e-4);
@@ -119,7 +127,7 @@ describe('depth and normals of the raster engine', () => {
   it('of a displaced ball: the surface is where it was lifted to', async () => {
     const items = shelf.put(sphere(128), material({ height: 255 }), SKY);
     const lifted = { ...plain, material: { ...plain.material, displacement: 0.1 } };
-    const found = await compare(items, lifted, ray => ballHit(ray, 1.8, 0.6));
+    const found = await compare(engine, items, lifted, ray => ballHit(ray, 1.8, 0.6));
     expect(found.overlap).toBeGreaterThan(0.99);
     expect(found.depthError).toBeLessThan(1e-3);
   });
@@ -132,7 +140,7 @@ describe('depth and normals of the raster engine', () => {
       return [0, 1, 2].every(k => shape.positions[3 * shape.indices[corner + k]! + 2]! < 0.01);
     });
     const items = shelf.put({ ...shape, indices }, material({}), SKY);
-    const { geometry } = await host.render({ scene: plain, items, geometry: true, output: 'picture' }, shelf);
+    const { geometry } = await host.render({ scene: plain, items, engine, geometry: true, output: 'picture' }, shelf);
     const [x, y, z, depth] = geometry!.subarray(4 * (64 * 128 + 64));
     expect(depth).toBeCloseTo(2.3, 2);
     expect(Math.hypot(x!, y!, z! - 1)).toBeLessThan(0.05);
@@ -141,11 +149,61 @@ describe('depth and normals of the raster engine', () => {
   it('come behind radiance too, and change nothing of the picture', async () => {
     const items = shelf.put(cube(), material({ color: [200, 80, 40] }), SKY);
     const tilted = { ...plain, size: 32, object: { id: 'x', rotation: TURN } };
-    const job = { scene: tilted, items, output: 'radiance' } as const;
+    const job = { scene: tilted, items, engine, output: 'radiance' } as const;
     const alone = await host.render(job, shelf);
     const both = await host.render({ ...job, geometry: true }, shelf);
     expect(alone.geometry).toBeUndefined();
     expect(Buffer.compare(alone.pixels, both.pixels)).toBe(0);
     expect(both.geometry!.some(value => value !== 0)).toBe(true);
+  });
+});
+
+describe('both engines', () => {
+  /** Hills of many heights, so that displacement tells places apart. */
+  const hills = material((u, v) => ({ height: Math.round(127 * (1 + Math.sin(8 * u) * Math.cos(6 * v))) }));
+  const shape = sphere(48);
+  const turned = { ...plain, object: { id: 'x', rotation: TURN } };
+  const laid = { ...turned.material, displacement: 0.08 };
+  const mapping = {
+    ...laid.mapping,
+    scale: [0.7, 1.1, 0.9] as Vector,
+    rotation: TURN,
+    offset: [0.3, 0.1, 0.2] as Vector,
+  };
+
+  it.each([
+    ['a ball', shape, turned],
+    ['a displaced ball with hills', shape, { ...turned, material: { ...laid, mapping } }],
+    ['a displaced cube', cube(), { ...turned, material: { ...laid, mapping } }],
+  ] as const)('show the same surface of %s', async (_, mesh, description) => {
+    const { size } = description;
+    const items = shelf.put(mesh, hills, SKY);
+    const [a, b] = await Promise.all(
+      [RASTER, TRACED].map(async engine => {
+        const job = { scene: description, items, engine, geometry: true, output: 'picture' } as const;
+        return (await host.render(job, shelf)).geometry!;
+      }),
+    );
+    const depthOf = (pixels: Float32Array, i: number) => pixels[4 * i + 3] ?? 0;
+    const normalOf = (pixels: Float32Array, i: number) => pixels.subarray(4 * i, 4 * i + 3) as unknown as Vector;
+    let [both, either, compared, depthError, turnedBy] = [0, 0, 0, 0, 0];
+    for (let i = 0; i < size * size; i++) {
+      const [there, here] = [depthOf(a!, i) > 0, depthOf(b!, i) > 0];
+      if (there && here) both++;
+      if (there || here) either++;
+      // Where something nearer or farther, or another side, is beside it, rounding decides what the pixel shows.
+      const around = [i, i - 1, i + 1, i - size, i + size];
+      const smooth = around.every(
+        j => Math.abs(depthOf(a!, j) - depthOf(a!, i)) < 0.05 && dot(normalOf(a!, j), normalOf(a!, i)) > 0.9,
+      );
+      if (!there || !here || !smooth) continue;
+      compared++;
+      depthError = Math.max(depthError, Math.abs(depthOf(a!, i) - depthOf(b!, i)));
+      turnedBy = Math.max(turnedBy, Math.acos(Math.min(1, dot(normalOf(a!, i), normalOf(b!, i)))));
+    }
+    expect(both / either).toBeGreaterThan(0.99);
+    expect(compared).toBeGreaterThan(0.8 * both);
+    expect(depthError).toBeLessThan(1e-3);
+    expect((turnedBy * 180) / Math.PI).toBeLessThan(1);
   });
 });
