@@ -143,18 +143,16 @@ uniform float strength;
 
 const float ENVIRONMENT_PI = 3.14159265358979;
 
-// As background.ts looks it up; no azimuth is asked for at the very poles.
+// As background.ts looks it up, but not by asin, which Mesa knows to 4e-4 only: a direction has to be found in the cell that it was
+// chosen from. No azimuth is asked for at the very poles.
 vec2 panoramaPlace(vec3 direction) {
-  float x = direction.x == 0.0 && direction.z == 0.0 ? 1.0 : direction.x;
-  return vec2(atan(direction.z, x), asin(clamp(direction.y, -1.0, 1.0))) / vec2(2.0 * ENVIRONMENT_PI, ENVIRONMENT_PI) + 0.5;
-}
-
-vec3 radianceAt(vec2 place) {
-  return strength * textureLod(panorama, place, 0.0).rgb;
+  float across = length(direction.xz);
+  vec2 angles = vec2(atan(direction.z, across > 0.0 ? direction.x : 1.0), atan(direction.y, across));
+  return angles / vec2(2.0 * ENVIRONMENT_PI, ENVIRONMENT_PI) + 0.5;
 }
 
 vec3 environmentRadiance(vec3 panoramaDirection) {
-  return radianceAt(panoramaPlace(panoramaDirection));
+  return strength * textureLod(panorama, panoramaPlace(panoramaDirection), 0.0).rgb;
 }
 
 // Of a cell: heights of its lower edge and from there to the upper one. The difference is not taken of two rounded numbers.
