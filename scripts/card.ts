@@ -12,7 +12,10 @@ export const cardCommand: CommandModule = {
   builder: argv =>
     argv
       .positional('run', { type: 'string', describe: 'run folder' })
-      .example('$0 card out/last-40-s1', 'after panel tests were made: generate writes the card by itself'),
+      .example(
+        '$0 card out/last-40-s1',
+        'after shards came from elsewhere: generate and panels write the card by themselves',
+      ),
   handler: async parsed => {
     readOptions({}, parsed, ['run']);
     if (parsed.run === undefined) throw new UsageError('card: expected a run folder, such as out/last-40-s1');

@@ -1,23 +1,18 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { Configuration } from '../configuration.ts';
 import { unlessMissing } from '../faults.ts';
-import type { RunFolder, RunRecord } from '../run-folder.ts';
+import { recordedRun } from '../recorded-configuration.ts';
+import type { RunFolder } from '../run-folder.ts';
 import { sha256OfFile } from '../sha256.ts';
 import { jsonFrom, writeDurably } from '../shard-writer.ts';
-import { UsageError } from '../usage-error.ts';
 import { writeAttribution } from './attribution.ts';
 import { card } from './card.ts';
 import { countLicences, croissant } from './croissant.ts';
+import { titleOf } from './introduction.ts';
 import { contentsOf, type RunContents, sourcesOf } from './survey.ts';
 
 export const CARD = 'README.md';
 export const CROISSANT = 'croissant.json';
 export const ATTRIBUTION = 'attribution.csv';
-
-/** Name of a run's dataset: what its folder is called by default, whatever it is called. */
-export function datasetName({ recipe, shapes, seed }: Pick<Configuration, 'recipe' | 'shapes' | 'seed'>): string {
-  return `${recipe.replace(/[^\w-]+/g, '-')}-${shapes}-s${seed}`;
-}
 
 /**
  * Writes a run's dataset card, its Croissant description and the list of its sources, for what is complete of it now. Nothing is done
@@ -31,33 +26,32 @@ export async function writeCard(
   signal: AbortSignal,
   onLabels: (labels: number) => void = () => {},
 ): Promise<boolean> {
-  const record = await run.record();
-  if (!record) throw new UsageError(`expected a run folder, found no run.json in ${run.path}`);
+  // A run that is older than an option was made as the option's default says.
+  const recorded = await recordedRun(run, () => {});
   let written = false;
   // Another process may add to the run meanwhile, and write a card of more before this one is written over it.
   for (;;) {
     const contents = await contentsOf(run);
     if (await isCurrent(run, contents)) return written;
-    await writeOf(run, record, contents, signal, onLabels);
+    await writeOf(run, recorded, contents, signal, onLabels);
     written = true;
   }
 }
 
 async function writeOf(
   run: RunFolder,
-  record: RunRecord,
+  { record, configuration }: Awaited<ReturnType<typeof recordedRun>>,
   contents: RunContents,
   signal: AbortSignal,
   onLabels: (labels: number) => void,
 ): Promise<void> {
-  const configuration = record.configuration as unknown as Configuration;
-  const name = datasetName(configuration);
   const sources = await sourcesOf(run, contents, signal, onLabels);
   writeAttribution(run.at(ATTRIBUTION), sources.used);
   const licences = countLicences(sources.used);
   const renderers = record.renderers ?? [];
-  await writeDurably(run.at(CARD), card({ name, configuration, renderers, contents, sources, licences }));
-  const identity = { name, description: describe(contents), date: record.started.slice(0, 10) };
+  await writeDurably(run.at(CARD), card({ configuration, renderers, contents, sources, licences }));
+  const name = titleOf(contents);
+  const identity = { name, description: describe(name, contents), date: record.started.slice(0, 10) };
   const described = await croissant(identity, contents, sources.used, run.at(ATTRIBUTION));
   // Last: what tells whether the others are of now.
   await writeDurably(run.at(CROISSANT), JSON.stringify(described, null, 2));
@@ -79,7 +73,7 @@ export async function isCurrent(run: RunFolder, { shards, panels }: RunContents)
   );
 }
 
-function describe({ shards, panels }: RunContents): string {
+function describe(title: string, { shards, panels }: RunContents): string {
   const counts = new Map<string, number>();
   for (const { subset, samples } of shards) if (subset) counts.set(subset, (counts.get(subset) ?? 0) + samples);
   const tests = panels.reduce((sum, panel) => sum + panel.tests, 0);
@@ -87,5 +81,5 @@ function describe({ shards, panels }: RunContents): string {
     ...[...counts].map(([subset, samples]) => `${samples} samples of ${subset}`),
     ...(tests > 0 ? [`${tests} panel tests`] : []),
   ];
-  return `Labelled images about shape, texture and material: ${parts.join(', ') || 'nothing is finished yet'}.`;
+  return `${title}: ${parts.join(', ') || 'nothing is finished yet'}.`;
 }

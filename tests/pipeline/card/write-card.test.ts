@@ -1,4 +1,4 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -93,7 +93,7 @@ describe('croissant.json', () => {
     expect(dataset).toMatchObject({
       '@type': 'sc:Dataset',
       conformsTo: 'http://mlcommons.org/croissant/1.1',
-      name: 'last-40-s1',
+      name: '2D shapes and silhouettes of objects',
       datePublished: '2026-03-04',
       creator: { '@type': 'sc:Organization', name: expect.any(String) },
     });
@@ -132,8 +132,19 @@ describe('croissant.json', () => {
     look(rest);
     expect(new Set(defined).size).toBe(defined.length);
     expect(named.filter(id => !defined.includes(id))).toEqual([]);
-    for (const set of dataset.distribution.filter(node => node['@type'] === 'cr:FileSet')) {
-      expect(set).toMatchObject({ containedIn: expect.any(Array), includes: expect.stringMatching(/^\*\./) });
+  });
+
+  it('has file sets of one file for each sample of their shards', async () => {
+    const { distribution } = await read();
+    const sets = distribution.filter(node => node['@type'] === 'cr:FileSet');
+    expect(sets).toHaveLength(3 + 5);
+    for (const { '@id': id, includes, containedIn } of sets) {
+      const pattern = new RegExp(`^[^.]+${String(includes).slice(1).replaceAll('.', '\\.')}$`);
+      for (const { '@id': shard } of containedIn as Node[]) {
+        const names = (await readShard(join(path, shard))).map(({ name }) => name);
+        const keys = new Set(names.map(name => name.split('.')[0]));
+        expect([id, names.filter(name => pattern.test(name)).length]).toEqual([id, keys.size]);
+      }
     }
   });
 
@@ -187,7 +198,7 @@ describe('README.md', () => {
     expect(body).toMatch(/\| silhouettes \| 2 \| 1 \| 1 \| 4 \| 3 \|/);
     expect(body).toContain('| real | 3 |');
     expect(body).toContain('shapes2d-train-{000000..000001}.tar');
-    expect(body).toContain('load_dataset("path/to/last-40-s1", "shapes2d", split="train", streaming=True)');
+    expect(body).toContain('load_dataset("path/to/this/folder", "shapes2d", split="train", streaming=True)');
   });
 
   it('says in how many images share-alike licences meet', async () => {
@@ -224,6 +235,49 @@ describe('a card', () => {
     await writePanels(path, 'later', 2);
     expect(await writeCard(run, signal)).toBe(true);
     expect(await text('README.md')).toContain('| later | 2 |');
+  });
+
+  it('of silhouettes alone tells of classes and of nothing that is not there', async () => {
+    const path = join(scratch, 'silhouettes');
+    await writeSmallRun(path);
+    for (const folder of ['banks', 'shapes2d']) await rm(join(path, folder), { recursive: true });
+    await writeCard(new RunFolder(path), signal);
+    const { header, body } = frontMatter(await readFile(join(path, 'README.md'), 'utf8'));
+    expect(parse(header)).toMatchObject({ pretty_name: 'Silhouettes of objects', tags: ['shape', 'webdataset'] });
+    expect(body).toContain('# Silhouettes of objects');
+    expect(body).toContain('print(label["annotated"]["label"], image.shape)');
+    expect(body).not.toMatch(/LAS&T|instance`|instance_id|mask\.png|banks\/|Panel tests|natural|--format folders/);
+    const { name, description } = JSON.parse(await readFile(join(path, 'croissant.json'), 'utf8'));
+    expect([name, description]).toEqual([
+      'Silhouettes of objects',
+      'Silhouettes of objects: 4 samples of silhouettes.',
+    ]);
+  });
+
+  it('tells of semantic and projected shapes where conditions name them, and how conditions are called', async () => {
+    const path = join(scratch, 'semantic');
+    await writeSmallRun(path);
+    const record = JSON.parse(await readFile(join(path, 'run.json'), 'utf8'));
+    const unusual = { source: 'projection', background: 'colour', shape: 'black', rotated: true };
+    record.configuration.shapes2d.conditions = ['semantic-black-white-unrotated', unusual];
+    // As an older version recorded it.
+    delete record.configuration.aov;
+    await writeFile(join(path, 'run.json'), JSON.stringify(record));
+    await writeCard(new RunFolder(path), signal);
+    const { body } = frontMatter(await readFile(join(path, 'README.md'), 'utf8'));
+    expect(body).toMatch(/2D shapes are \*semantic\*: .*; \*projection\*: [^*]*\n/);
+    expect(body).toContain(': semantic-black-white-unrotated, projection-coloured-black-rotated\n');
+    expect(body).toContain('- Semantic shapes and their classes');
+    expect(body).not.toContain('outline of a natural shape');
+  });
+
+  it('names shards one by one where some are missing between them', async () => {
+    const path = join(scratch, 'gap');
+    await writeSmallRun(path);
+    const shard = join(path, 'shapes2d/train/shapes2d-train-00000');
+    for (const end of ['tar', 'json']) await rename(`${shard}1.${end}`, `${shard}4.${end}`);
+    await writeCard(new RunFolder(path), signal);
+    expect(await readFile(join(path, 'README.md'), 'utf8')).toContain('shapes2d-train-{000000,000004}.tar"');
   });
 
   it('of a run without anything says so', async () => {
