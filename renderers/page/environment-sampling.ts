@@ -23,25 +23,20 @@ const MIN_COLUMNS = 4;
  * sampled evenly.
  * @returns a texture with all its levels, for {@link ENVIRONMENT_SAMPLING}; bottom rows first, like the panorama's.
  */
-export function environmentTable({ width, height, words }: PackedPanorama): DataTexture {
-  const columns = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, 2 ** Math.ceil(Math.log2(width))));
+export function environmentTable(panorama: PackedPanorama): DataTexture {
+  const columns = Math.min(MAX_COLUMNS, Math.max(MIN_COLUMNS, 2 ** Math.ceil(Math.log2(panorama.width))));
   const rows = columns / 2;
-  let shares = cellMeans(luminances(words), width, height, columns, rows);
-  let sum = weighBySolidAngle(shares, columns, rows);
-  if (sum === 0) sum = weighBySolidAngle(shares.fill(1), columns, rows);
-  for (let i = 0; i < shares.length; i++) shares[i]! /= sum;
+  const cells = cellMeans(panorama, columns, rows);
+  let sum = weighBySolidAngle(cells, columns, rows);
+  if (sum === 0) sum = weighBySolidAngle(cells.fill(1), columns, rows);
+  for (let i = 0; i < cells.length; i++) cells[i]! /= sum;
 
-  const levels: { data: Float32Array<ArrayBuffer>; width: number; height: number }[] = [];
-  for (let across = columns, down = rows; across > 1; across /= 2, down = Math.max(1, down / 2)) {
-    const level = quartets(shares, across, down);
-    levels.push(level);
-    shares = Float64Array.from({ length: level.width * level.height }, (_, i) => {
-      const [a = 0, b = 0, c = 0, d = 0] = level.data.subarray(4 * i, 4 * i + 4);
-      return a + b + c + d;
-    });
+  const levels = [quartets(cells, columns, rows)];
+  for (let last = levels[0]!; last.width > 1; last = levels.at(-1)!) {
+    levels.push(quartets(sumsOfFour(last.data), last.width, last.height));
   }
-  const { data, width: across, height: down } = levels[0]!;
-  const texture = new DataTexture(data, across, down, RGBAFormat, FloatType);
+  const { data, width, height } = levels[0]!;
+  const texture = new DataTexture(data, width, height, RGBAFormat, FloatType);
   texture.mipmaps = levels;
   texture.wrapS = texture.wrapT = ClampToEdgeWrapping;
   texture.magFilter = NearestFilter;
@@ -50,53 +45,53 @@ export function environmentTable({ width, height, words }: PackedPanorama): Data
   return texture;
 }
 
-/** Rec. 709 luminance of RGB9E5 words. */
-function luminances(words: Uint32Array): Float32Array {
-  const unit = Float64Array.from({ length: 32 }, (_, exponent) => 2 ** (exponent - 24));
-  return Float32Array.from(words, word => {
-    const light = 0.2126 * (word & 511) + 0.7152 * ((word >>> 9) & 511) + 0.0722 * ((word >>> 18) & 511);
-    return light * unit[word >>> 27]!;
-  });
-}
-
-/** Means over cells of a picture that is interpolated bilinearly, its columns repeated and its border rows continued. */
-function cellMeans(
-  picture: Float32Array,
-  width: number,
-  height: number,
-  columns: number,
-  rows: number,
-): Float64Array<ArrayBuffer> {
+/** Means of luminance over cells of a picture that is interpolated bilinearly, its columns repeated and its border rows continued. */
+function cellMeans({ width, height, words }: PackedPanorama, columns: number, rows: number): Float64Array {
+  const units = Float64Array.from({ length: 32 }, (_, exponent) => 2 ** (exponent - 24));
   const across = intervalMeans(width, columns);
+  const line = new Float64Array(width);
   const narrow = new Float64Array(columns * height);
   for (let row = 0; row < height; row++) {
-    for (const { cell, texel, weight } of across) {
-      const wrapped = (texel + width) % width;
-      narrow[row * columns + cell]! += weight * picture[row * width + wrapped]!;
+    for (let column = 0; column < width; column++) {
+      const word = words[row * width + column]!;
+      const light = 0.2126 * (word & 511) + 0.7152 * ((word >>> 9) & 511) + 0.0722 * ((word >>> 18) & 511);
+      line[column] = light * units[word >>> 27]!;
+    }
+    for (let k = 0; k < across.weights.length; k++) {
+      const column = (across.texels[k]! + width) % width;
+      narrow[row * columns + across.cells[k]!]! += across.weights[k]! * line[column]!;
     }
   }
+  const down = intervalMeans(height, rows);
   const means = new Float64Array(columns * rows);
-  for (const { cell, texel, weight } of intervalMeans(height, rows)) {
-    const clamped = Math.min(height - 1, Math.max(0, texel));
-    for (let column = 0; column < columns; column++) {
-      means[cell * columns + column]! += weight * narrow[clamped * columns + column]!;
-    }
+  for (let k = 0; k < down.weights.length; k++) {
+    const from = columns * Math.min(height - 1, Math.max(0, down.texels[k]!));
+    const to = columns * down.cells[k]!;
+    const weight = down.weights[k]!;
+    for (let column = 0; column < columns; column++) means[to + column]! += weight * narrow[from + column]!;
   }
   return means;
 }
 
-/** How texels of a line, interpolated linearly between their centres, make up its mean over equal cells; texels −1 to `texels`. */
-function intervalMeans(texels: number, cells: number): { cell: number; texel: number; weight: number }[] {
+/** Which texels of a line, interpolated linearly between their centres, make up its means over equal cells; −1 to `texels`. */
+function intervalMeans(texels: number, cells: number) {
   const size = texels / cells;
-  const found: { cell: number; texel: number; weight: number }[] = [];
+  const found = { cells: [] as number[], texels: [] as number[], weights: [] as number[] };
   for (let cell = 0; cell < cells; cell++) {
     const [from, to] = [cell * size, (cell + 1) * size];
     for (let texel = Math.floor(from - 0.5); texel < to + 0.5; texel++) {
       const weight = (tentBefore(to - texel - 0.5) - tentBefore(from - texel - 0.5)) / size;
-      if (weight > 0) found.push({ cell, texel, weight });
+      if (weight === 0) continue;
+      found.cells.push(cell);
+      found.texels.push(texel);
+      found.weights.push(weight);
     }
   }
-  return found;
+  return {
+    cells: Int32Array.from(found.cells),
+    texels: Int32Array.from(found.texels),
+    weights: Float64Array.from(found.weights),
+  };
 }
 
 /** The integral of max(0, 1 − |x|) up to a place. */
@@ -119,7 +114,7 @@ function weighBySolidAngle(cells: Float64Array, columns: number, rows: number): 
 }
 
 /** Two by two cells in one texel: lower left, lower right, upper left, upper right; 0 where there is none. */
-function quartets(cells: Float64Array, columns: number, rows: number) {
+function quartets(cells: ArrayLike<number>, columns: number, rows: number) {
   const width = columns / 2;
   const height = Math.ceil(rows / 2);
   const data = new Float32Array(4 * width * height);
@@ -130,6 +125,15 @@ function quartets(cells: Float64Array, columns: number, rows: number) {
     }
   }
   return { data, width, height };
+}
+
+/** The light of each texel's cells. */
+function sumsOfFour(data: Float32Array): Float64Array {
+  const sums = new Float64Array(data.length / 4);
+  for (let i = 0, at = 0; i < sums.length; i++, at += 4) {
+    sums[i] = data[at]! + data[at + 1]! + data[at + 2]! + data[at + 3]!;
+  }
+  return sums;
 }
 
 /**

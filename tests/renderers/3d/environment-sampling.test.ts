@@ -231,10 +231,10 @@ vec4 result(ivec2 place) {
   });
 
   it('is found in panoramas that are finer than the table, and at the poles', async () => {
-    const [width, height] = [1200, 100];
-    for (const row of [0, 33, height - 1]) {
+    const [width, height] = [1200, 60];
+    for (const row of [0, 20, height - 1]) {
       const { panorama, textures } = lit(width, height, (x, y) =>
-        y === row && (x === 77 || row !== 33) ? [60000, 50000, 40000] : [0.01, 0.01, 0.01],
+        y === row && (x === 77 || row !== 20) ? [60000, 50000, 40000] : [0.01, 0.01, 0.01],
       );
       expect(textures.environmentTable!.image.width).toBe(512);
       const values = await draw(
@@ -254,7 +254,7 @@ vec4 result(ivec2 place) {
         if (values[at + 2]! > 1) bright++;
       }
       const mean = sum / SAMPLES;
-      const total = lightByPart(panorama, 2).reduce((all, each) => all + each, 0);
+      const total = lightByPart(panorama, 1).reduce((all, each) => all + each, 0);
       expect(Math.abs(mean - total)).toBeLessThan(
         4 * Math.sqrt((squares / SAMPLES - mean * mean) / SAMPLES) + 0.01 * total,
       );
