@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RenderHost } from '../../../renderers/render-host.ts';
+import type { Engine, PathTraceEngine, RenderJob, SceneItems } from '../../../renderers/render-job.ts';
+import type { Quaternion, Scene3d, Vector } from '../../../scenes/scene3d.ts';
+import { browserProcesses } from './browser-processes.ts';
+import { cube, material, panorama, Shelf, scene, sphere, type Texel } from './still-life.ts';
+
+/** Path traced pictures against what can be worked out by hand, and against the raster engine. */
+let host: RenderHost;
+const shelf = new Shelf();
+
+beforeAll(async () => {
+  host = await RenderHost.start({ pages: 1 });
+});
+afterAll(() => host?.close());
+
+const traced = (changes: Partial<PathTraceEngine> = {}): PathTraceEngine => ({
+  name: 'pathtrace',
+  samples: 64,
+  denoise: false,
+  seed: 1,
+  ...changes,
+});
+
+const SIZE = 32;
+const BALL = sphere(64);
+const WHITE = panorama(() => [1, 1, 1], 64);
+
+interface Pixel {
+  readonly x: number;
+  readonly y: number;
+  readonly light: Vector;
+  readonly covered: number;
+}
+
+async function draw(items: SceneItems, description: Scene3d, engine: Engine = traced()): Promise<Pixel[]> {
+  const { pixels } = await host.render({ scene: description, items, output: 'radiance', engine }, shelf);
+  const values = new Float32Array(pixels.buffer);
+  expect(values.every(Number.isFinite)).toBe(true);
+  return Array.from({ length: values.length / 4 }, (_, i) => ({
+    x: i % description.size,
+    y: Math.floor(i / description.size),
+    light: [values[4 * i]!, values[4 * i + 1]!, values[4 * i + 2]!],
+    covered: values[4 * i + 3]!,
+  }));
+}
+
+const inside = (pixels: readonly Pixel[]) => pixels.filter(({ covered }) => covered === 1);
+const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const red = (pixels: readonly Pixel[]) => pixels.map(({ light }) => light[0]);
+const dot = (a: readonly number[], b: readonly number[]) => a[0]! * b[0]! + a[1]! * b[1]! + a[2]! * b[2]!;
+const unit = (v: readonly number[]) => v.map(value => value / Math.hypot(...v)) as Vector;
+
+function viewRay(x: number, y: number, { size, camera }: Scene3d): Vector {
+  const half = camera.sensor / 2 / camera.focalLength;
+  return unit([half * ((2 * (x + 0.5)) / size - 1), -half * ((2 * (y + 0.5)) / size - 1), -1]);
+}
+
+/** Where a pixel's middle meets the ball of radius 0.5: its normal, and the depth along the camera's axis. */
+function onBall({ x, y }: Pick<Pixel, 'x' | 'y'>, description: Scene3d): { normal: Vector; depth: number } | undefined {
+  const ray = viewRay(x, y, description);
+  const { distance } = description.camera;
+  const along = distance * -ray[2];
+  const root = along ** 2 - (distance ** 2 - 0.25);
+  if (root < 0) return undefined;
+  const t = along - Math.sqrt(root);
+  return { normal: unit([t * ray[0], t * ray[1], distance + t * ray[2]]), depth: -t * ray[2] };
+}
+
+describe('light', () => {
+  const furnace = scene({ size: SIZE });
+
+  it.each<[string, Texel]>([
+    ['rough', {}],
+    ['half rough', { roughness: 128 }],
+    ['smooth', { roughness: 0 }],
+    ['rough metal', { metalness: 255 }],
+    ['half rough metal', { metalness: 255, roughness: 128 }],
+    ['smooth metal', { metalness: 255, roughness: 0 }],
+    ['rough glass', { transmission: 255, roughness: 160 }],
+    ['smooth glass', { transmission: 255, roughness: 0 }],
+    ['half metal, half rough', { metalness: 128, roughness: 128 }],
+  ])('a white ball in a white room is white: %s', async (_name, texel) => {
+    const drawn = await draw(shelf.put(BALL, material(texel, 8), WHITE), furnace);
+    const bright = mean(red(inside(drawn)));
+    expect(Math.abs(bright - 1)).toBeLessThan(0.01);
+  });
+
+  it.each<[string, number]>([
+    ['dielectric', 0],
+    ['metal', 255],
+  ])(
+    'a smooth grey %s in a white room reflects what Schlick says, and of the rest what it is grey',
+    async (_name, metalness) => {
+      const grey = 188; // sRGB
+      const c = ((grey / 255 + 0.055) / 1.055) ** 2.4;
+      const drawn = await draw(
+        shelf.put(BALL, material({ color: [grey, grey, grey], roughness: 0, metalness }, 8), WHITE),
+        furnace,
+      );
+      const expected = inside(drawn).map(pixel => {
+        const { normal } = onBall(pixel, furnace) ?? { normal: [1, 0, 0] };
+        const rise = (1 + dot(normal, viewRay(pixel.x, pixel.y, furnace))) ** 5;
+        return metalness ? c + (1 - c) * rise : c + (1 - c) * (0.04 + 0.96 * rise);
+      });
+      expect(Math.abs(mean(red(inside(drawn))) / mean(expected) - 1)).toBeLessThan(0.01);
+    },
+  );
+
+  it('a rough ball under half a sky is lit as planes of its slopes are', async () => {
+    const sky = panorama(([, y]) => (y > 0 ? [1, 1, 1] : [0, 0, 0]), 256);
+    const drawn = await draw(shelf.put(BALL, material({}, 8), sky), furnace, traced({ samples: 256 }));
+    const off = inside(drawn).map(pixel => {
+      const found = onBall(pixel, furnace);
+      // Irradiance of a plane under a uniform hemisphere, over π.
+      return found && Math.abs(found.normal[2]) > 0.3 ? pixel.light[0] - (1 + found.normal[1]) / 2 : 0;
+    });
+    expect(Math.abs(mean(off))).toBeLessThan(0.01);
+    expect(Math.max(...off.map(Math.abs))).toBeLessThan(0.08);
+  });
+
+  it('looking for it by its brightness, by the material, or by both gives the same mean', async () => {
+    const lamp = panorama(d => (dot(d, unit([0.3, 0.8, 0.5])) > Math.cos(0.4) ? [9, 9, 9] : [0.2, 0.2, 0.2]), 128);
+    const items = shelf.put(cube(), material({ color: [200, 200, 200], roughness: 110 }, 8), lamp);
+    const turned = scene({ size: SIZE, object: { id: 'x', rotation: unit4([0.2, 0.3, 0.1, 0.9]) } });
+    const found: Record<string, { mean: number; error: number }> = {};
+    for (const strategy of ['both', 'light', 'material'] as const) {
+      const means: number[] = [];
+      for (let seed = 0; seed < 6; seed++) {
+        means.push(mean(red(inside(await draw(items, turned, traced({ strategy, seed, samples: 16 }))))));
+      }
+      const middle = mean(means);
+      found[strategy] = { mean: middle, error: Math.sqrt(mean(means.map(m => (m - middle) ** 2)) / 5) };
+    }
+    const { both, ...alone } = found;
+    for (const { mean, error } of Object.values(alone)) {
+      expect(Math.abs(mean - both!.mean)).toBeLessThan(4 * Math.hypot(error, both!.error));
+    }
+  });
+
+  it('shows a rough convex object as the raster engine does', async () => {
+    const sky = panorama(([x, y, z]) => [0.6 + 0.4 * x, 0.6 + 0.4 * y, 0.6 + 0.4 * z], 128);
+    const items = shelf.put(BALL, material({ color: [180, 180, 180] }, 8), sky);
+    const [paths, raster] = [
+      await draw(items, furnace, traced({ samples: 128 })),
+      await draw(items, furnace, { name: 'raster' }),
+    ];
+    const both = paths
+      .map((pixel, i) => [pixel, raster[i]!] as const)
+      .filter(([a, b]) => a.covered === 1 && b.covered === 1);
+    for (let channel = 0; channel < 3; channel++) {
+      const ratio = mean(both.map(([a]) => a.light[channel]!)) / mean(both.map(([, b]) => b.light[channel]!));
+      const spread = both.map(([a, b]) => Math.abs(a.light[channel]! / b.light[channel]! - 1));
+      expect(Math.abs(ratio - 1)).toBeLessThan(0.03);
+      expect(mean(spread)).toBeLessThan(0.02);
+    }
+  });
+
+  it('a mirror ball shows a lamp where its normal halves the angle', async () => {
+    const direction = unit([0.4, 0.6, 0.7]);
+    const lamp = panorama(d => (dot(d, direction) > Math.cos(0.06) ? [50, 50, 50] : [0, 0, 0]), 512);
+    const description = scene({ size: 64 });
+    const drawn = await draw(
+      shelf.put(BALL, material({ roughness: 0, metalness: 255 }, 8), lamp),
+      description,
+      traced({ samples: 16 }),
+    );
+    const bright = inside(drawn).filter(({ light }) => light[0] > 5);
+    const seen = { x: mean(bright.map(({ x }) => x)), y: mean(bright.map(({ y }) => y)) };
+    const { normal } = onBall(seen, description)!;
+    const ray = viewRay(seen.x, seen.y, description);
+    const mirrored = [0, 1, 2].map(i => ray[i]! - 2 * dot(ray, normal) * normal[i]!);
+    expect(dot(mirrored, direction)).toBeGreaterThan(Math.cos(0.05));
+  });
+});
+
+const unit4 = (q: readonly number[]) => q.map(value => value / Math.hypot(...q)) as Quaternion;
+
+describe('shape', () => {
+  it('depth, normals and outline are those of rays worked out by hand, and of the raster engine', async () => {
+    const description = scene({ size: 64 });
+    const items = shelf.put(BALL, material({}, 8), WHITE);
+    const job: RenderJob = { scene: description, items, output: 'radiance', geometry: true };
+    const paths = await host.render({ ...job, engine: traced({ samples: 16 }) }, shelf);
+    const raster = await host.render(job, shelf);
+    const [values, others] = [paths.geometry!, raster.geometry!];
+    const coverage = new Float32Array(paths.pixels.buffer, 0, 4 * 64 * 64);
+    let off = 0;
+    for (let i = 0; i < 64 * 64; i++) {
+      const found = onBall({ x: i % 64, y: Math.floor(i / 64) }, description);
+      const [nx, ny, nz, depth] = values.subarray(4 * i, 4 * i + 4) as never as [number, number, number, number];
+      if (!found !== (depth === 0) || (depth === 0) !== (others[4 * i + 3] === 0)) {
+        off++; // on the outline of a ball of triangles
+        continue;
+      }
+      if (!found) continue;
+      const [p, q] = [coverage[4 * i + 3]!, found.normal[2]];
+      if (q > 0.6) expect(p).toBe(1);
+      if (q < 0.4) continue; // facets are seen from the side there
+      expect(Math.abs(depth - found.depth)).toBeLessThan(0.002);
+      expect(dot([nx, ny, nz], found.normal)).toBeGreaterThan(Math.cos(0.01));
+      expect(Math.abs(depth - others[4 * i + 3]!)).toBeLessThan(1e-5);
+      expect(dot([nx, ny, nz], others.subarray(4 * i, 4 * i + 3) as never)).toBeGreaterThan(1 - 1e-5);
+    }
+    expect(off).toBeLessThan(40);
+  });
+
+  it('displaced, it is where the raster engine puts it', async () => {
+    const bumps = material((u, v) => ({ height: Math.round(127 + 127 * Math.sin(12 * u) * Math.sin(12 * v)) }));
+    const plain = scene({ size: 64, object: { id: 'x', rotation: unit4([0.2, 0.5, 0.1, 0.7]) } });
+    const displaced = {
+      ...plain,
+      camera: { ...plain.camera, distance: 2 },
+      material: { ...plain.material, displacement: 0.2 },
+    };
+    const job: RenderJob = {
+      scene: displaced,
+      items: shelf.put(BALL, bumps, WHITE),
+      output: 'picture',
+      geometry: true,
+    };
+    const [paths, raster] = [
+      await host.render({ ...job, engine: traced({ samples: 1 }) }, shelf),
+      await host.render(job, shelf),
+    ];
+    let off = 0;
+    for (let i = 3; i < paths.geometry!.length; i += 4)
+      if (Math.abs(paths.geometry![i]! - raster.geometry![i]!) > 1e-4) off++;
+    expect(off).toBeLessThan(10);
+  });
+});
+
+describe('a picture', () => {
+  const harsh = panorama(
+    ([x, y, z]) => (x > 0.99 ? [60_000, 60_000, 60_000] : [0.1 + 0.1 * y, 0.2, 0.2 + 0.1 * z]),
+    128,
+  );
+  const bumpy = material(
+    (u, v) => ({
+      normal: [Math.round(128 + 120 * Math.sin(40 * u)), Math.round(128 + 120 * Math.sin(40 * v)), 150],
+      color: [255, 200, 90],
+      roughness: Math.round(255 * u),
+      metalness: v < 0.5 ? 255 : 0,
+      transmission: u < 0.5 ? 255 : 0,
+      height: Math.round(255 * v),
+    }),
+    64,
+    true,
+  );
+  const items = shelf.put(cube(), bumpy, harsh);
+  const turned = scene({ size: SIZE, object: { id: 'x', rotation: unit4([0.3, 0.4, 0.1, 0.8]) } });
+  const job: RenderJob = {
+    scene: { ...turned, toneMapping: 'agx', material: { ...turned.material, displacement: 0.1 } },
+    items,
+    output: 'picture',
+    engine: traced({ samples: 48, clamp: 10 }),
+  };
+
+  it('holds numbers only, however harsh the light and the material, and is the same every time', async () => {
+    await draw(items, job.scene, traced({ samples: 32 }));
+    const first = await host.render(job, shelf);
+    const again = await host.render(job, shelf);
+    expect(Buffer.compare(first.pixels, again.pixels)).toBe(0);
+    const other = await host.render({ ...job, engine: traced({ samples: 48, clamp: 10, seed: 2 }) }, shelf);
+    expect(Buffer.compare(first.pixels, other.pixels)).not.toBe(0);
+  });
+
+  it.skipIf(process.platform !== 'linux')('is the same after its page was killed while it was traced', async () => {
+    const long: RenderJob = { ...job, engine: traced({ samples: 400 }) };
+    const undisturbed = await host.render(long, shelf);
+    const disturbed = host.render(long, shelf);
+    await new Promise(resolve => setTimeout(resolve, 200));
+    const [page] = await browserProcesses(host, 'renderer');
+    process.kill(page!, 'SIGKILL');
+    expect(Buffer.compare((await disturbed).pixels, undisturbed.pixels)).toBe(0);
+  });
+});
