@@ -26,26 +26,28 @@ export interface WorkMessage {
 /** TypeScript for `require`, as at the door. By its place: a name would be looked for from the folder that the command is given in. */
 const TSX = createRequire(import.meta.url).resolve('tsx/cjs');
 
-/** Threads that work on pixels; one libvips thread each. */
+/** Threads that work on pixels, started with the first task; one libvips thread each. */
 export class WorkerPool {
   readonly size: number;
-  readonly #piscina: Piscina<WorkMessage, TaskResult | { damaged: string }>;
+  readonly #start: () => Piscina<WorkMessage, TaskResult | { damaged: string }>;
+  #piscina: Piscina<WorkMessage, TaskResult | { damaged: string }> | undefined;
 
   constructor(configuration: Configuration, workers = availableParallelism()) {
     this.size = workers;
     // libvips is one per process: its settings hold for all workers. Nothing is decoded twice, so it need not cache.
     sharp.concurrency(1);
     sharp.cache(false);
-    this.#piscina = new Piscina({
-      filename: fileURLToPath(new URL('./worker.ts', import.meta.url)),
-      execArgv: ['--require', TSX],
-      minThreads: workers,
-      maxThreads: workers,
-      concurrentTasksPerWorker: 1,
-      workerData: configuration,
-      // A thread that waits for its next task polls shared memory instead of sleeping in the event loop otherwise.
-      atomics: 'disabled',
-    });
+    this.#start = () =>
+      new Piscina({
+        filename: fileURLToPath(new URL('./worker.ts', import.meta.url)),
+        execArgv: ['--require', TSX],
+        minThreads: workers,
+        maxThreads: workers,
+        concurrentTasksPerWorker: 1,
+        workerData: configuration,
+        // A thread that waits for its next task polls shared memory instead of sleeping in the event loop otherwise.
+        atomics: 'disabled',
+      });
   }
 
   /** @param host draws for stages that need it. */
@@ -62,6 +64,7 @@ export class WorkerPool {
   }
 
   async #answer(message: WorkMessage, transferList: MessagePort[], signal: AbortSignal): Promise<TaskResult> {
+    this.#piscina ??= this.#start();
     const answer = await this.#piscina.run(message, { signal, transferList });
     if ('damaged' in answer) throw new DamagedFile(answer.damaged);
     return answer;
@@ -69,6 +72,6 @@ export class WorkerPool {
 
   /** Ends the threads at once. */
   async close(): Promise<void> {
-    await this.#piscina.destroy();
+    await this.#piscina?.destroy();
   }
 }
