@@ -20,6 +20,20 @@ export function writeAttribution(path: string, sources: readonly UsedSource[]): 
   file.finish();
 }
 
+/**
+ * Copies of a list the sources that labels of some places name, as they stand there.
+ * @param places as in `used_in`.
+ */
+export async function copyAttribution(from: string, to: string, places: ReadonlySet<string>): Promise<void> {
+  const file = new TextFile(to);
+  file.append(csvLine(ATTRIBUTION_COLUMNS));
+  for await (const { values } of readCsv(from, ATTRIBUTION_COLUMNS)) {
+    const uses = values.used_in!.split(' ').map(use => use.slice(0, use.lastIndexOf(':')));
+    if (uses.some(place => places.has(place))) file.append(csvLine(ATTRIBUTION_COLUMNS.map(column => values[column]!)));
+  }
+  file.finish();
+}
+
 /** How many sources of a list are under each licence; null: not known. */
 export async function licencesIn(path: string): Promise<Map<string | null, number>> {
   const counts = new Map<string | null, number>();

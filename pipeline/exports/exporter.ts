@@ -11,6 +11,8 @@ export interface ExportPart {
   /** Unique in the export; a file is named by it. */
   readonly name: string;
   readonly subset: Subset | 'shapes' | 'real';
+  /** What `used_in` of `attribution.csv` calls the labels that it is made from. */
+  readonly place: string;
   readonly samples: number;
   /** Of what it is made from. */
   readonly sha256: string;

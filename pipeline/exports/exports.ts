@@ -1,6 +1,5 @@
-import { copyFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { licencesIn, writeAttribution } from '../card/attribution.ts';
+import { copyAttribution, licencesIn, writeAttribution } from '../card/attribution.ts';
 import { licenceHeader, licenceSection } from '../card/licence-section.ts';
 import { contentsOf, sourcesOf } from '../card/survey.ts';
 import { ATTRIBUTION, isCurrent } from '../card/write-card.ts';
@@ -143,7 +142,7 @@ async function writePart(form: Exporter, part: ExportPart, folder: ExportFolder,
   out.finish();
 }
 
-/** Writes the list of sources and the README. */
+/** Writes the list of the sources of what was exported, and the README. */
 async function describe(
   form: Exporter,
   parts: readonly ExportPart[],
@@ -153,15 +152,15 @@ async function describe(
   signal: AbortSignal,
 ): Promise<void> {
   const attribution = join(folder.path, ATTRIBUTION);
+  const places = new Set(parts.map(({ place }) => place));
   const contents = await contentsOf(run);
-  let meetings: ReadonlyMap<string, number> | undefined;
-  if (await isCurrent(run, contents)) await copyFile(run.at(ATTRIBUTION), attribution);
+  if (await isCurrent(run, contents)) await copyAttribution(run.at(ATTRIBUTION), attribution, places);
   else {
-    const sources = await sourcesOf(run, contents, signal, labels =>
+    const { used } = await sourcesOf(run, contents, signal, labels =>
       progress.count('labels read for the list of sources', labels),
     );
-    writeAttribution(attribution, sources.used);
-    meetings = sources.meetings;
+    const mine = used.filter(({ uses }) => [...uses.keys()].some(place => places.has(place)));
+    writeAttribution(attribution, mine);
   }
   const licences = await licencesIn(attribution);
   const name = basename(run.path);
@@ -177,8 +176,8 @@ async function describe(
     '## Loading',
     loading,
     '## Licences and attribution',
-    licenceSection(licences, meetings),
-    'The list names the sources of the whole run; `used_in` tells of which subsets each is.',
+    licenceSection(licences),
+    'The list names the sources of what was exported; `used_in` and `times` count the labels of the whole run.',
   ];
   await writeDurably(join(folder.path, 'README.md'), `${text.join('\n\n')}\n`);
 }

@@ -85,7 +85,17 @@ async function shapeParts(run: RunFolder): Promise<ShapePart[]> {
     const byShard = idsByShard(bank);
     for await (const { name, tar, sidecar } of finishedShards(run.bank(kind))) {
       const ids = byShard.get(sidecar.shard);
-      if (ids) parts.push({ name, subset: 'shapes', kind, tar, ids, samples: ids.size, sha256: sidecar.sha256 });
+      if (ids)
+        parts.push({
+          name,
+          subset: 'shapes',
+          place: `banks/${kind}`,
+          kind,
+          tar,
+          ids,
+          samples: ids.size,
+          sha256: sidecar.sha256,
+        });
     }
   }
   return parts;

@@ -31,7 +31,7 @@ export async function panelParts(run: RunFolder): Promise<PanelPart[]> {
     const samples = list.reduce((lines, byte) => lines + (byte === 0x0a ? 1 : 0), 0);
     if (samples === 0) continue;
     const { subset } = testFrom(list.toString('utf8', 0, list.indexOf('\n')), folder);
-    parts.push({ name: condition, condition, folder, subset, samples, sha256: sha256Of(list), first });
+    parts.push({ name: condition, condition, folder, subset, place: 'panels', samples, sha256: sha256Of(list), first });
     first += samples;
   }
   return parts;

@@ -26,7 +26,7 @@ export async function sampleParts(run: RunFolder, subsets: readonly Subset[] = S
     for (const split of SPLITS) {
       for await (const { name, tar, sidecar } of finishedShards(run.at(subset, split))) {
         const { samples, sha256 } = sidecar;
-        parts.push({ name, subset, split, number: /\d*$/.exec(name)![0], tar, samples, sha256, first });
+        parts.push({ name, subset, place: subset, split, number: /\d*$/.exec(name)![0], tar, samples, sha256, first });
         first += samples;
       }
     }

@@ -2,6 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'nod
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { writeCard } from '../../../pipeline/card/write-card.ts';
 import { decodePng } from '../../../pipeline/datasets/png.ts';
 import { ExportFolder } from '../../../pipeline/exports/export-folder.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../../pipeline/exports/exporter.ts';
@@ -298,11 +299,10 @@ describe.each(EXPORT_FORMATS)('an export to %s', format => {
   it('says how it is read, under which licences, and from what it was made; nothing half-made is left', async () => {
     await exported(format, `whole-${format}`);
     const { header, body } = frontMatter(await text(`whole-${format}`, 'README.md'));
-    // Nobody stated a licence for the photographs of the panel tests.
-    expect(parse(header)).toMatchObject({ license: 'other', license_link: 'attribution.csv', pretty_name: 'run' });
+    // Nobody stated a licence for the photographs of the panel tests, and the others have none of them.
+    const license = format === 'vlmevalkit' || format === 'inspect' ? 'other' : 'cc0-1.0';
+    expect(parse(header)).toMatchObject({ license, pretty_name: 'run' });
     expect(body).toMatch(/## Layout\n.*## Loading\n.*```.*## Licences/s);
-    const sources = csvRecords(await text(`whole-${format}`, 'attribution.csv'));
-    expect(sources.length).toBeGreaterThan(5);
     const record = JSON.parse(await text(`whole-${format}`, 'export.json'));
     const parts = await EXPORTERS[format].plan(new RunFolder(run.path));
     expect(record).toMatchObject({
@@ -311,6 +311,29 @@ describe.each(EXPORT_FORMATS)('an export to %s', format => {
     });
     expect(await readdir(join(scratch, `whole-${format}`))).not.toContain('.export');
     expect((await filesIn(join(scratch, `whole-${format}`))).filter(file => file.includes('.partial'))).toEqual([]);
+  });
+
+  it('lists the sources of what it has, whether the run has its card or not', async () => {
+    await exported(format, `whole-${format}`);
+    const list = await text(`whole-${format}`, 'attribution.csv');
+    const samples = { folders: run.shapes2d, barebones: run.silhouettes, vlmevalkit: [], inspect: [] };
+    const labels = format in samples ? samples[format as keyof typeof samples] : [...run.shapes2d, ...run.silhouettes];
+    const named = labels.flatMap(({ label }) => label.sources.map(({ pack, file }) => `${pack} ${file}`));
+    const rows = csvRecords(list);
+    const tests = ['vlmevalkit', 'inspect'].includes(format);
+    const mine = rows.filter(({ used_in }) => (tests ? /\bpanels:/ : /\b(shapes2d|silhouettes):/).test(used_in!));
+    expect(mine.length).toBeGreaterThan(2);
+    if (!tests) expect(new Set(mine.map(({ pack, file }) => `${pack} ${file}`))).toEqual(new Set(named));
+    // What else there is are the sources of shapes that no image shows.
+    const others = rows.filter(row => !mine.includes(row));
+    expect(others.every(({ used_in }) => format === 'folders' && /^banks\/shapes:\d+$/.test(used_in!))).toBe(true);
+    const copy = join(scratch, `card-${format}`, 'run');
+    await cp(run.path, copy, { recursive: true });
+    const { signal } = new AbortController();
+    await writeCard(new RunFolder(copy), signal);
+    const out = join(scratch, `card-${format}`, 'out');
+    await exportRun(copy, { format, out, subsets: undefined }, silent, signal);
+    expect(await contentOf(`card-${format}/out`)).toEqual(await contentOf(`whole-${format}`));
   });
 
   it('that is complete is left as it is', async () => {

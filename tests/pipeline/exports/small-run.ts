@@ -14,6 +14,7 @@ import {
   silhouetteLabelSchema,
 } from '../../../pipeline/labels.ts';
 import type { Provenance } from '../../../pipeline/photo-index.ts';
+import { sha256Of } from '../../../pipeline/sha256.ts';
 import { type BankItem, ShardWriter } from '../../../pipeline/shard-writer.ts';
 import type { Split } from '../../../pipeline/splits.ts';
 import { encodeTar, type TarFile } from '../../../pipeline/tar.ts';
@@ -281,7 +282,8 @@ export async function writePanels(path: string, condition: string, tests: number
   const labels: unknown[] = [];
   for (let number = 0; number < tests; number++) {
     const image = `${String(number).padStart(6, '0')}.jpg`;
-    await writeFile(join(folder, image), Buffer.concat([await jpeg(8, 8), Buffer.from(`${condition} ${number}`)]));
+    const bytes = Buffer.concat([await jpeg(8, 8), Buffer.from(`${condition} ${number}`)]);
+    await writeFile(join(folder, image), bytes);
     const panel = (instance: string) => ({
       instance,
       photograph: { file: `${instance}/1.jpg`, width: 9, height: 9 },
@@ -292,6 +294,7 @@ export async function writePanels(path: string, condition: string, tests: number
         id: `real-${String(number).padStart(6, '0')}`,
         condition: 'real',
         image,
+        sha256: sha256Of(bytes),
         size: 1024,
         subset: 'real',
         split: null,
