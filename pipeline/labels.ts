@@ -480,6 +480,10 @@ const panelTest = z.strictObject({
   id: z.string().describe('<condition>-<number>'),
   condition: z.enum([...PANEL_CONDITION_NAMES, REAL_CONDITION]),
   image: z.string().describe('name beside this list'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('of the image file'),
   size: z.int().positive().describe('side of the square image, pixels: two panels'),
   split: split.nullable().describe('that all items are from; null: photographs that were given'),
   question: z.string(),

@@ -1,3 +1,4 @@
+import { SHAPE_CONDITIONS, TEXTURE_CONDITIONS } from '../scenes/conditions.ts';
 import { type Configuration, configure } from './configuration.ts';
 import type { RunFolder, RunRecord } from './run-folder.ts';
 import { UsageError } from './usage-error.ts';
@@ -16,12 +17,19 @@ export async function recordedRun(
   if (!record) throw new UsageError(`expected a run folder, found no run.json in ${folder.path}`);
   const defaults = await configure({});
   const added: string[] = [];
-  const laid = lay(record.configuration, defaults as unknown as Mapping, '', added);
-  if (typeof laid === 'string') {
+  const refuse = (what: string): never => {
     throw new UsageError(
-      `${folder.at('run.json')}: ${laid}. It was recorded by shapemill ${record.shapemill}, this is ${VERSION}: use the version that made the run, or make it anew`,
+      `${folder.at('run.json')}: ${what}. It was recorded by shapemill ${record.shapemill}, this is ${VERSION}: use the version that made the run, or make it anew`,
     );
-  }
+  };
+  const laid = lay(record.configuration, defaults as unknown as Mapping, '', added);
+  if (typeof laid === 'string') return refuse(laid);
+  const { shapes2d, textures2d } = laid as unknown as Configuration;
+  const unknown = [
+    ...shapes2d.conditions.filter(name => typeof name === 'string' && !Object.hasOwn(SHAPE_CONDITIONS, name)),
+    ...textures2d.conditions.filter(name => typeof name === 'string' && !Object.hasOwn(TEXTURE_CONDITIONS, name)),
+  ];
+  if (unknown.length > 0) refuse(`unknown condition "${unknown[0]}"`);
   if (added.length > 0) {
     warn(
       `the run was recorded without ${added.slice(0, 4).join(', ')}${added.length > 4 ? ' …' : ''}: read as these defaults`,

@@ -1,8 +1,9 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessMissing } from '../faults.ts';
 import { type PanelTest, panelTestSchema } from '../labels.ts';
 import { differingValues } from '../run-folder.ts';
+import { sha256OfFile } from '../sha256.ts';
 import { jsonFrom, writeDurably } from '../shard-writer.ts';
 import { UsageError } from '../usage-error.ts';
 import { panelFileNames } from './panel-task.ts';
@@ -51,7 +52,7 @@ export class PanelFolder {
         `${this.path} holds tests that differ in ${what.slice(0, 4).join('; ')}. Delete that folder, or give the same settings`,
       );
     }
-    await this.#readLabels();
+    await this.#readLabels(record.condition);
   }
 
   /** Whether a test was made before. */
@@ -59,7 +60,7 @@ export class PanelFolder {
     return this.#labels.has(number);
   }
 
-  /** Whether the list holds all tests that are there. */
+  /** Whether the list holds all tests that are there, and nothing else. */
   get isListed(): boolean {
     return this.#isListed;
   }
@@ -74,26 +75,32 @@ export class PanelFolder {
 
   /** Writes the list of all tests, in their order. @returns how many there are. */
   async finish(): Promise<number> {
-    const labels = [...this.#labels].sort(([a], [b]) => a - b).map(([, label]) => label);
-    await writeDurably(join(this.path, LIST), labels.map(label => `${JSON.stringify(label)}\n`).join(''));
+    await writeDurably(join(this.path, LIST), this.#list());
     await rm(join(this.path, LABELS), { recursive: true, force: true });
-    return labels.length;
+    return this.#labels.size;
+  }
+
+  #list(): string {
+    const labels = [...this.#labels].sort(([a], [b]) => a - b);
+    return labels.map(([, label]) => `${JSON.stringify(label)}\n`).join('');
   }
 
   /** The labels whose pictures are there: of the list, and of tests that a process made before it was killed. */
-  async #readLabels(): Promise<void> {
+  async #readLabels(condition: string): Promise<void> {
     const list = await readFile(join(this.path, LIST), 'utf8').catch(unlessMissing);
     const names = await readdir(join(this.path, LABELS)).catch(unlessMissing);
-    this.#isListed = list !== undefined && names === undefined;
     const texts = list?.split('\n') ?? [];
     for (const name of names ?? []) {
       if (name.endsWith('.json')) texts.push(await readFile(join(this.path, LABELS, name), 'utf8'));
     }
     for (const text of texts) {
       const label = labelFrom(text);
-      const file = label && (await stat(join(this.path, label.image)).catch(unlessMissing));
-      if (file) this.#labels.set(Number.parseInt(label.image, 10), label);
+      if (label?.condition !== condition) continue;
+      // A picture that somebody was at is made again.
+      const sha256 = await sha256OfFile(join(this.path, label.image)).catch(unlessMissing);
+      if (sha256 === label.sha256) this.#labels.set(Number.parseInt(label.image, 10), label);
     }
+    this.#isListed = names === undefined && list === this.#list();
   }
 }
 

@@ -5,6 +5,7 @@ import { panelPrompts } from '../../scenes/panel-questions.ts';
 import { CHOICES, PANEL_SIZE } from '../../scenes/panel-scene.ts';
 import { type Fault, InputFault } from '../faults.ts';
 import { encodeLabel, type PanelTest, panelTestSchema } from '../labels.ts';
+import { sha256Of } from '../sha256.ts';
 import type { TaskResult, WorkContext } from '../stage.ts';
 import { encodeTar } from '../tar.ts';
 import { draw2dPanels } from './panels-2d.ts';
@@ -58,6 +59,7 @@ export async function makePanelTest(task: PanelTask, context: WorkContext): Prom
         id,
         condition,
         image: files.image,
+        sha256: sha256Of(drawn.jpg),
         size: 2 * PANEL_SIZE,
         ...drawn.label,
         question,

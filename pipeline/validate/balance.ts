@@ -32,18 +32,20 @@ export const balance: Check = {
       end() {
         const warn = (kind: string, file: string, detail: string) => tell({ severity: 'warning', kind, file, detail });
         for (const split of SPLITS) {
-          const sizes = [...classes[split]].sort(([, a], [, b]) => b - a);
-          const median = sizes[sizes.length >> 1]?.[1] ?? 0;
-          for (const [name, count] of sizes) {
-            if (count <= MOST_OF_MEDIAN * median) break;
+          const usual = median(classes[split]);
+          for (const [name, count] of [...classes[split]].sort(([, a], [, b]) => b - a)) {
+            if (count <= MOST_OF_MEDIAN * usual) break;
             warn(
               'a class of far more pictures than the others',
               `silhouettes/${split}`,
-              `${name}: ${count}, the median is ${median}`,
+              `${name}: ${count}, the median is ${usual}`,
             );
           }
         }
+        // Where most have one picture, they name objects and are no classes to be learnt.
+        const common = median(classes.train) > 1;
         for (const split of ['val', 'test'] as const) {
+          if (!common && classes.train.size > 0) break;
           const unknown = [...classes[split].keys()].filter(name => !classes.train.has(name));
           if (unknown.length === 0) continue;
           const names = `${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ' …' : ''}`;
@@ -64,3 +66,9 @@ export const balance: Check = {
     };
   },
 };
+
+/** Of the numbers of pictures; 0 where there are none. */
+function median(counts: Counts): number {
+  const sizes = [...counts.values()].sort((a, b) => b - a);
+  return sizes[sizes.length >> 1] ?? 0;
+}

@@ -4,6 +4,8 @@ import type { Check, Picture, Sample } from './check.ts';
 
 /** Standard deviation of every colour channel below which a picture shows nothing, of 255. */
 const FLAT = 0.5;
+/** Share of the textures of a bank that may be of one colour before it is told: photos of skies and walls give a few. */
+const MOST_FLAT = 0.1;
 /** Share of an object's pixels that may be black all over: what a renderer makes of NaN is black. */
 const BLACK = 0.98;
 
@@ -13,18 +15,20 @@ export const blank: Check = {
   holds: 'no picture is black, blank or without its object',
 
   begin(_, tell) {
+    let [textures, flat] = [0, 0];
     return {
       sample(sample, { path: file }) {
         const { key, pictures, label } = sample;
         for (const field of ['jpg', 'hq.jpg']) {
           const picture = pictures.get(field);
           const [mean, deviation] = picture ? spread(picture) : [Number.NaN, Number.NaN];
+          const isTexture = label?.form === 'texture-bank-item';
+          if (isTexture) textures++;
           if (!(deviation < FLAT)) continue;
           const detail = `${field}: mean ${mean.toFixed(1)}, deviation ${deviation.toFixed(2)}`;
-          // A photo may be white over all of a crop; a scene never is.
-          if (label?.form === 'texture-bank-item') {
-            tell({ severity: 'warning', kind: 'a texture of one colour', file, key, detail });
-          } else tell({ severity: 'error', kind: mean < 1 ? 'a black picture' : 'a blank picture', file, key, detail });
+          // A photo may be white over all of a crop, and the rule for textures lets it pass; a scene never is.
+          if (isTexture) flat++;
+          else tell({ severity: 'error', kind: mean < 1 ? 'a black picture' : 'a blank picture', file, key, detail });
         }
         const silhouette = greyOf(pictures.get('silhouette.png'));
         if (silhouette && label?.form === 'silhouettes-sample') {
@@ -39,6 +43,11 @@ export const blank: Check = {
           const detail = `${(100 * black).toFixed(1)} % of its pixels`;
           tell({ severity: 'warning', kind: 'a black object', file, key, detail });
         }
+      },
+      end() {
+        if (flat <= MOST_FLAT * textures) return;
+        const detail = `${flat} of ${textures}`;
+        tell({ severity: 'warning', kind: 'many textures of one colour', file: 'banks/textures', detail });
       },
     };
   },

@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { BANK_KINDS } from '../bank-kinds.ts';
 import { unlessMissing } from '../faults.ts';
 import { SUBSETS } from '../generate-options.ts';
@@ -19,15 +18,16 @@ export function folderOf(place: Place): string {
   return 'bank' in place ? `banks/${place.bank}` : `${place.subset}/${place.split}`;
 }
 
-/** The names in a folder of shards, sorted; none where there is no such folder. */
+/** The names in a folder of shards, sorted, those of folders with a slash behind; none where there is no such folder. */
 export async function filesOf(run: RunFolder, place: Place): Promise<string[]> {
-  return ((await readdir(run.at(folderOf(place))).catch(unlessMissing)) ?? []).sort();
+  const entries = (await readdir(run.at(folderOf(place)), { withFileTypes: true }).catch(unlessMissing)) ?? [];
+  return entries.map(entry => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
 }
 
 /** Number in the name of a shard's file: `shapes2d-train-000012.tar`; undefined for a file of another name. */
 export function shardNumber(place: Place, file: string, extension: 'tar' | 'json'): number | undefined {
   const name = 'bank' in place ? place.bank : `${place.subset}-${place.split}`;
-  const digits = new RegExp(`^${name}-(\\d{6,})\\.${extension}$`).exec(basename(file))?.[1];
+  const digits = new RegExp(`^${name}-(\\d{6,})\\.${extension}$`).exec(file)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 

@@ -1,9 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { PANEL_CONDITION_NAMES, REAL_CONDITION } from '../../scenes/panel-conditions.ts';
 import { CHOICES } from '../../scenes/panel-scene.ts';
 import { unlessMissing } from '../faults.ts';
 import { type PanelTest, panelTestSchema } from '../labels.ts';
+import type { PanelRecord } from '../panels/panel-folder.ts';
+import { sha256Of } from '../sha256.ts';
 import { jsonFrom } from '../shard-writer.ts';
 import { SPLITS } from '../splits.ts';
 import { ahead } from './ahead.ts';
@@ -27,6 +30,10 @@ export const panels: Check = {
         if (conditions.length === 0) return;
         const splits = itemSplits(run);
         for (const condition of conditions) {
+          if (!CONDITIONS.has(condition)) {
+            tell({ severity: 'warning', kind: 'no condition of panel tests', file: `panels/${condition}` });
+            continue;
+          }
           progress.begin({ name: `panels/${condition}`, title: condition, unit: 'images', total: 0 });
           await lookAtCondition(run, condition, splits, tell, () => progress.advance(1, []));
           progress.end();
@@ -35,6 +42,8 @@ export const panels: Check = {
     };
   },
 };
+
+const CONDITIONS: ReadonlySet<string> = new Set([...PANEL_CONDITION_NAMES, REAL_CONDITION]);
 
 async function lookAtCondition(
   { folder }: ValidatedRun,
@@ -49,16 +58,18 @@ async function lookAtCondition(
     if (there.size > 0) tell({ severity: 'error', kind: 'tests that are not finished', file });
     return;
   }
+  if (there.has('labels'))
+    tell({ severity: 'error', kind: 'tests that are not finished', file: `panels/${condition}/labels` });
   const ids = new Set<string>();
   const answers = new Map(CHOICES.map(letter => [letter, 0]));
   const lines = createInterface({ input: createReadStream(folder.at(file)) });
   const read = async (line: string) => {
     const parsed = panelTestSchema.safeParse(jsonFrom(line));
-    const image =
-      parsed.data && there.has(parsed.data.image) ? folder.at('panels', condition, parsed.data.image) : undefined;
-    return { parsed, picture: image === undefined ? undefined : await decodePicture(await readFile(image), false) };
+    if (!parsed.data || !there.has(parsed.data.image)) return { parsed };
+    const bytes = await readFile(folder.at('panels', condition, parsed.data.image));
+    return { parsed, picture: await decodePicture(bytes, false), sha256: sha256Of(bytes) };
   };
-  for await (const { parsed, picture } of ahead(lines, read)) {
+  for await (const { parsed, picture, sha256 } of ahead(lines, read)) {
     onTest();
     if (!parsed.success) {
       tell({ severity: 'error', kind: 'does not match its schema', file, detail: schemaFault(parsed.error) });
@@ -76,15 +87,20 @@ async function lookAtCondition(
     there.delete(test.image);
     if (picture) lookAtPicture(picture, test, error);
     else error('a test without its picture', test.image);
+    if (sha256 !== undefined && sha256 !== test.sha256) error('another picture than its label says', test.image);
   }
   for (const name of there) {
-    if (/\.jpg$/.test(name))
-      tell({ severity: 'warning', kind: 'a picture of no test', file: `panels/${condition}/${name}` });
+    // Pictures get their names after their labels: a line was lost.
+    if (/^\d{6,}\.jpg$/.test(name))
+      tell({ severity: 'error', kind: 'a picture of no test', file: `panels/${condition}/${name}` });
   }
-  const settings = jsonFrom(
-    (await readFile(folder.at('panels', condition, 'settings.json'), 'utf8').catch(unlessMissing)) ?? '',
-  );
-  const asked = (settings as { tests?: number } | undefined)?.tests ?? ids.size;
+  const settings = `panels/${condition}/settings.json`;
+  const text = await readFile(folder.at(settings), 'utf8').catch(unlessMissing);
+  const record = jsonFrom(text ?? '') as Partial<PanelRecord> | null | undefined;
+  if (typeof record?.tests !== 'number') {
+    tell({ severity: 'error', kind: 'settings of tests that are gone, or none', file: settings });
+  }
+  const asked = record?.tests ?? ids.size;
   const counts = [...answers.values()];
   // Answers are dealt out evenly; a test that could not be drawn leaves a gap of one.
   if (Math.max(...counts) - Math.min(...counts) > 1 + Math.max(0, asked - ids.size)) {
