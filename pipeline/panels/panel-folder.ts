@@ -46,7 +46,11 @@ export class PanelFolder {
       await writeDurably(join(this.path, SETTINGS), JSON.stringify(record, null, 2));
       return;
     }
-    const what = differingValues(jsonFrom(text), record);
+    const before = jsonFrom(text);
+    if (typeof before !== 'object' || before === null) {
+      throw new UsageError(`${join(this.path, SETTINGS)}: expected the settings of tests. Delete that folder`);
+    }
+    const what = differingValues(before, record);
     if (what.length > 0) {
       throw new UsageError(
         `${this.path} holds tests that differ in ${what.slice(0, 4).join('; ')}. Delete that folder, or give the same settings`,

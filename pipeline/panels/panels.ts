@@ -9,13 +9,16 @@ import { type PlannedTest, planTests } from '../../scenes/panel-plan.ts';
 import type { Pool } from '../../scenes/panel-pool.ts';
 import { type Bank, joinBanks, openBank } from '../bank.ts';
 import { BANK_KINDS, type BankKind } from '../bank-kinds.ts';
+import type { Configuration } from '../configuration.ts';
 import { Drawing, type DrawingSettings } from '../drawing.ts';
 import type { Fault } from '../faults.ts';
+import { stagesOf } from '../generate.ts';
 import { Inputs } from '../inputs.ts';
 import type { Progress } from '../progress.ts';
 import { recordedRun } from '../recorded-configuration.ts';
 import { RunFolder } from '../run-folder.ts';
 import type { Banks } from '../stage.ts';
+import { STAGES } from '../stages.ts';
 import { decodeTar } from '../tar.ts';
 import { WorkerPool } from '../worker-pool.ts';
 import { PanelFolder, type PanelRecord } from './panel-folder.ts';
@@ -78,12 +81,13 @@ export async function makePanels(
   const { configuration } = await recordedRun(folder, message => progress.warn(message));
   const seed = settings.seed ?? configuration.seed;
   const banks = await banksOf(folder, new Inputs(configuration, folder, folder.path, progress, signal));
+  const unfinished = await unfinishedPools(configuration, banks);
   const plans: ConditionPlan[] = [];
   for (const condition of settings.conditions) {
     plans.push(
       condition === REAL_CONDITION
         ? await planReal(settings.real!, seed, settings.perCondition)
-        : await planCondition(condition, banks, seed, settings.perCondition),
+        : await planCondition(condition, banks, unfinished, seed, settings.perCondition),
     );
   }
   for (const { condition, shortage } of plans) if (shortage) progress.warn(`${condition}: ${shortage}`);
@@ -118,9 +122,17 @@ async function banksOf(folder: RunFolder, inputs: Inputs): Promise<Banks> {
   return { ...banks, ...(shapes.length > 0 && { shapes: joinBanks('shapes', shapes) }) };
 }
 
+/** The pools whose banks the run is still to fill. */
+async function unfinishedPools(configuration: Configuration, banks: Banks): Promise<ReadonlySet<string>> {
+  const filled = (await stagesOf(configuration)).flatMap(name => STAGES[name].fills ?? []);
+  const open = filled.filter(kind => !banks[kind]);
+  return new Set(open.map(kind => (SHAPE_BANKS.some(shapes => shapes === kind) ? 'shapes' : kind)));
+}
+
 async function planCondition(
   name: PanelConditionName,
   all: Banks,
+  unfinished: ReadonlySet<string>,
   seed: number,
   wanted: number,
 ): Promise<ConditionPlan> {
@@ -130,6 +142,11 @@ async function planCondition(
   const pools = await poolsOf(condition, banks);
   const inputs = Object.fromEntries(Object.entries(banks).map(([kind, bank]) => [kind, bank.digest]));
   const plan = { condition: name, inputs, banks, draws: 'vary' in condition, faults: [] };
+  const open = needs.find(({ pool }) => unfinished.has(pool));
+  if (open) {
+    const shortage = `the run has not finished its ${open.pool}: the command that makes it continues it`;
+    return { ...plan, instances: 0, tests: [], shortage };
+  }
   const shortage = shortageOf(needs, pools);
   if (shortage) return { ...plan, instances: pools.instances?.count ?? 0, tests: [], shortage: inWords(shortage) };
   const instances = pools.instances!;
