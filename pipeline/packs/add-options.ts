@@ -20,7 +20,7 @@ export const ADD_OPTIONS = {
   }),
   'near-duplicates': wholeNumber(0, 8, {
     group,
-    help: 'of photos whose 64-bit difference hashes differ in at most so many bits, use one; 4 finds scaled and recompressed copies',
+    help: 'of photos whose 64-bit perceptual hashes differ in at most so many bits, use one; 6 finds scaled and recompressed copies',
     default: 'all are used',
   }),
 } satisfies OptionTable;

@@ -203,15 +203,16 @@ class Adding {
     const chosen = await chooseItems(items, this.#order, this.#at('plan.jsonl'), this.#work, listed => {
       this.#stop.signal.throwIfAborted();
       this.#progress.count('files listed', listed);
-    }).catch(error => this.#withoutDownloads(error));
+    }).catch(error => this.#startOver(error));
     for (const [reason, count] of chosen.refused) this.#progress.warn(`${count} files left out: ${reason}`);
     await writeDurably(path, JSON.stringify({ ...asked, files: chosen.files }));
     return chosen.files;
   }
 
-  /** A broken archive or list is fetched anew by the next attempt. */
-  async #withoutDownloads(error: unknown): Promise<never> {
+  /** A broken archive or list is fetched anew by the next attempt, and the plan made anew from it. */
+  async #startOver(error: unknown): Promise<never> {
     if (error instanceof DamagedFile || error instanceof UsageError) {
+      await rm(this.#at('plan.json'), { force: true });
       await rm(this.#at('downloads'), { recursive: true, force: true });
     }
     throw error;
@@ -277,7 +278,7 @@ class Adding {
       }
       await inFlight.done();
       for (const [archive, members] of archives) {
-        await this.#unpack(archive, members, arrivals).catch(error => this.#withoutDownloads(error));
+        await this.#unpack(archive, members, arrivals).catch(error => this.#startOver(error));
       }
     } finally {
       await inFlight.settled();

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import sharp from 'sharp';
 import { InputFault } from '../faults.ts';
 import type { PackKind } from './manifest.ts';
 import { likenessOf } from './near-duplicates.ts';
@@ -20,6 +21,8 @@ export class Examiner {
   constructor(kind: PackKind, likeness: boolean) {
     this.#kind = kind;
     this.#likeness = likeness;
+    // Nothing is decoded twice, and a file may be another one under its name.
+    if (likeness) sharp.cache(false);
   }
 
   async examine(path: string): Promise<Pick<Obtained, 'likeness' | 'unusable'>> {
