@@ -104,9 +104,14 @@ describe('balance', () => {
   });
 
   it('warns of classes that cannot be learnt', async () => {
-    expect(await found(balance, [silhouette('a', 'train'), silhouette('b', 'test')])).toMatchObject([
+    const twice = [silhouette('a', 'train'), silhouette('a', 'train')];
+    expect(await found(balance, [...twice, silhouette('b', 'test')])).toMatchObject([
       { severity: 'warning', file: 'silhouettes/test', detail: '1 of 1: b' },
     ]);
+    // One picture of each: these are names.
+    expect(await found(balance, [silhouette('a', 'train'), silhouette('c', 'train'), silhouette('b', 'test')])).toEqual(
+      [],
+    );
   });
 
   it('warns of instances of very different numbers of images', async () => {
