@@ -1,15 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { aovForms } from '../../pipeline/geometry-pngs.ts';
 import {
   encodeLabel,
   type Sample2dLabel,
+  type Sample3dLabel,
   type ShapeLabel,
   sample2dLabelSchema,
+  sample3dLabelSchema,
   shapeLabelSchema,
   type TextureLabel,
   textureLabelSchema,
 } from '../../pipeline/labels.ts';
 import { SCHEMA_FOLDER, schemaFiles } from '../../scripts/write-schemas.ts';
+import { scene as stillLife } from '../renderers/3d/still-life.ts';
 
 const provenance = { pack: 'photos', file: 'a.jpg', licence: null, author: null, url: null };
 const box = { left: 0, top: 0, width: 10, height: 10 };
@@ -68,11 +72,30 @@ const sample: Sample2dLabel = {
   sources: [{ role: 'shape', id: shape.id, photo: shape.photo.id, ...provenance }],
 };
 
+const { condition, scene, ...common } = sample;
+const sample3d: Sample3dLabel = {
+  ...common,
+  key: 'shapes3d-000001-0',
+  subset: 'shapes3d',
+  varies: ['orientation'],
+  scene: stillLife(),
+  renderer: { engine: 'pathtrace', samples: 120, denoise: true },
+  files: { ...sample.files, 'depth.png': 'a.depth.png', 'normal.png': 'a.normal.png' },
+  aov: aovForms(['depth', 'normal'], 2 ** -14),
+  sources: (['object', 'material', 'environment'] as const).map(role => ({ role, id: shape.id, ...provenance })),
+};
+
+function older({ renderer, aov, ...rest }: Sample3dLabel): Sample3dLabel {
+  return { ...rest, files: sample.files };
+}
+
 describe('a label that matches its schema', () => {
   it.each([
     ['shape', shapeLabelSchema, shape],
     ['texture', textureLabelSchema, texture],
     ['sample', sample2dLabelSchema, sample],
+    ['3D sample', sample3dLabelSchema, sample3d],
+    ['3D sample that is older than path tracing', sample3dLabelSchema, older(sample3d)],
   ])('is written as it is: %s', (_, schema, label) => {
     expect(JSON.parse(Buffer.from(encodeLabel(schema as never, label as never)).toString())).toEqual(label);
   });
@@ -106,6 +129,18 @@ describe('a label that does not match its schema fails:', () => {
     ['no sources', { sources: [] }],
   ])('sample with %s', (_, change) => {
     expect(() => encodeLabel(sample2dLabelSchema, { ...sample, ...change } as never)).toThrow();
+  });
+});
+
+describe('a label of a 3D sample fails with', () => {
+  it.each([
+    ['an engine that is none', { renderer: { engine: 'cycles' } }],
+    ['paths without their number', { renderer: { engine: 'pathtrace', denoise: false } }],
+    ['paths of the raster engine', { renderer: { engine: 'raster', samples: 120 } }],
+    ['depths in metres', { aov: { 'depth.png': { ...sample3d.aov!['depth.png'], unit: 'metre' } } }],
+    ['a scale of 0', { aov: { 'normal.png': { ...sample3d.aov!['normal.png'], scale: 0 } } }],
+  ])('%s', (_, change) => {
+    expect(() => encodeLabel(sample3dLabelSchema, { ...sample3d, ...change } as never)).toThrow();
   });
 });
 
