@@ -182,7 +182,8 @@ function setAlpha(palette: Uint8Array | null, chunk: Buffer): void {
 function inflate(compressed: Buffer, size: number): Buffer {
   let raw: Buffer;
   try {
-    raw = inflateSync(compressed, { maxOutputLength: size, chunkSize: Math.max(64, size) });
+    // With a byte to spare: a buffer that is just filled makes zlib go on with a second one.
+    raw = inflateSync(compressed, { maxOutputLength: size, chunkSize: Math.max(64, size + 1) });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new InputFault('PNG holds more than its header tells');
