@@ -9,7 +9,6 @@ import { decodeRunLengths, expandCounts } from '../../extractors/run-lengths.ts'
 import type { SilhouetteLabel } from '../../pipeline/labels.ts';
 import { SPLITS } from '../../pipeline/splits.ts';
 import {
-  complaint,
   contentOf,
   damagedShards,
   filesIn,
@@ -21,6 +20,7 @@ import {
   start,
   until,
 } from './command.ts';
+import { refusal } from './refusal.ts';
 import {
   gradient,
   inBox,
@@ -137,13 +137,15 @@ async function pictures(): Promise<PlainPicture[]> {
 
 const SILHOUETTES = ['--subsets', 'silhouettes', '--segmentation'];
 const args = [...SILHOUETTES, `plain:${plain}`, '--shard-samples', '3'];
+/** For runs of one picture. */
+const ONE = ['--workers', '1', ...SILHOUETTES];
 let samples: Map<string, Sample[]>;
 let stdout: string;
 const sample = (file: string) => samples.get(`images/${file}`)![0]!;
 
 beforeAll(async () => {
   await writePlain(plain, await pictures());
-  ({ stdout } = await generate([...args, '--out', run]));
+  ({ stdout } = await generate([...args, '--out', run, '--workers', '2']));
   samples = await samplesOf(run);
 });
 
@@ -312,9 +314,9 @@ describe('a run of silhouettes', () => {
 });
 
 describe('the same run', () => {
-  it.each(['1', '2'])('has the same bytes with %s workers', async workers => {
-    const other = join(scratch, `workers-${workers}`);
-    await generate([...args, '--out', other, '--workers', workers]);
+  it('has the same bytes with one worker', async () => {
+    const other = join(scratch, 'one-worker');
+    await generate([...args, '--out', other, '--workers', '1']);
     expect(await contentOf(other)).toEqual(await contentOf(run));
   });
 
@@ -335,13 +337,14 @@ describe('the same run', () => {
 
   it('has them from two processes with ranges of shards', async () => {
     const shared = join(scratch, 'shared');
-    await Promise.all(['0..2', '3..99'].map(range => generate([...args, '--out', shared, '--shard-range', range])));
+    const command = [...args, '--out', shared, '--workers', '1', '--shard-range'];
+    await Promise.all(['0..2', '3..99'].map(range => generate([...command, range])));
     expect(await contentOf(shared)).toEqual(await contentOf(run));
   });
 
   it('looks at as many pictures as it is told', async () => {
     const few = join(scratch, 'few');
-    const ending = await shapemill('generate', ...args, '--out', few, '--silhouettes-images', '5');
+    const ending = await shapemill('generate', ...args, '--out', few, '--silhouettes-images', '5', '--workers', '1');
     const sidecars = Object.values(await sidecarsOf(few));
     expect(sidecars.reduce((sum, { counts }) => sum + counts.pictures!, 0)).toBe(5);
     for (const [name, of] of await samplesOf(few))
@@ -371,7 +374,7 @@ describe('what the summary says', () => {
       maskOf(120, 90, () => false),
     );
     const out = join(scratch, 'none');
-    const ending = await generate([...SILHOUETTES, `plain:${empty}`, '--out', out], 3);
+    const ending = await generate([...ONE, `plain:${empty}`, '--out', out], 3);
     expect(ending.stdout).toContain('no silhouettes: 1 picture gave none');
     expect(ending.stdout).toContain('a.jpg: there is no object in it');
   });
@@ -379,10 +382,7 @@ describe('what the summary says', () => {
   it('is how many there are when more are asked for, with exit code 3', async () => {
     const folder = await one('single', box);
     const out = join(scratch, 'more');
-    const { stdout } = await generate(
-      [...SILHOUETTES, `plain:${folder}`, '--silhouettes-images', '9', '--out', out],
-      3,
-    );
+    const { stdout } = await generate([...ONE, `plain:${folder}`, '--silhouettes-images', '9', '--out', out], 3);
     expect(stdout).toContain('1 of 9, from 1 picture');
     const args = ['--silhouettes-images', '9', '--dry-run', '--out', join(scratch, 'planned')];
     const plan = await generate([...SILHOUETTES, `plain:${folder}`, ...args]);
@@ -391,18 +391,18 @@ describe('what the summary says', () => {
 
   it('is the difference, when a label was changed in between', async () => {
     const out = join(scratch, 'changed');
-    const command = [...SILHOUETTES, `plain:${await one('changing', box)}`, '--out', out];
+    const command = [...ONE, `plain:${await one('changing', box)}`, '--out', out];
     await generate(command);
     await generate(command);
     await one('changing', box, 'dog');
-    expect(complaint(await generate(command, 2))).toContain('assets.segmentation-images: was');
+    expect(await refusal('generate', ...command)).toContain('assets.segmentation-images: was');
   });
 
   it('is which licences there are, and no list stays', async () => {
     const out = join(scratch, 'unlicensed');
     const folder = await one('licences', box);
-    const ending = await generate([...SILHOUETTES, `plain:${folder}`, '--licences', 'CC0-1.0', '--out', out], 2);
-    expect(complaint(ending)).toContain('no licence is known of what is there');
+    const said = await refusal('generate', ...SILHOUETTES, `plain:${folder}`, '--licences', 'CC0-1.0', '--out', out);
+    expect(said).toContain('no licence is known of what is there');
     expect(await filesIn(out)).toEqual([]);
   });
 });
@@ -426,7 +426,7 @@ describe('options', () => {
   });
   async function made(...options: string[]): Promise<Sample[]> {
     const out = join(scratch, options.join('') || 'default');
-    await generate([...SILHOUETTES, `coco:${coco}`, ...options, '--out', out]);
+    await generate([...ONE, `coco:${coco}`, ...options, '--out', out]);
     return [...(await samplesOf(out)).values()].flat();
   }
 
@@ -486,16 +486,7 @@ describe('options', () => {
     [['--segmentation', 'cocoa:/data'], 'cocoa'],
     [['--segmentation', `plain:${scratch}`], 'labels.csv'],
   ])('%s is refused', async (options, named) => {
-    const ending = await shapemill(
-      'generate',
-      '--subsets',
-      'silhouettes',
-      ...options,
-      '--out',
-      join(scratch, 'refused'),
-    );
-    expect(ending.code).toBe(2);
-    expect(complaint(ending)).toContain(named);
-    expect(complaint(ending).trim().split('\n')).toHaveLength(1);
+    const command = ['generate', '--subsets', 'silhouettes', ...options, '--out', join(scratch, 'refused')];
+    expect(await refusal(...command)).toContain(named);
   });
 });
