@@ -204,7 +204,12 @@ class Adding {
       this.#stop.signal.throwIfAborted();
       this.#progress.count('files listed', listed);
     }).catch(error => this.#startOver(error));
-    for (const [reason, count] of chosen.refused) this.#progress.warn(`${count} files left out: ${reason}`);
+    const [first] = chosen.refused;
+    if (first !== undefined) {
+      this.#progress.warn(
+        `${chosen.refused.length} files are left out, since their paths lead out of the pack: ${first} …`,
+      );
+    }
     await writeDurably(path, JSON.stringify({ ...asked, files: chosen.files }));
     return chosen.files;
   }

@@ -24,8 +24,8 @@ export interface Chosen {
   readonly allowed: number;
   /** Lines of the plan. */
   readonly files: number;
-  /** Why an item that the index lists cannot be in a pack, and how many such there are. */
-  readonly refused: ReadonlyMap<string, number>;
+  /** Ids of items whose paths would lead out of the pack: they are in none. */
+  readonly refused: readonly string[];
 }
 
 const BUCKETS = 256;
@@ -56,7 +56,7 @@ export async function chooseItems(
   // With a limit a category, items far behind may still be wanted.
   const horizon = new Horizon(count === null || perCategory !== null ? Number.POSITIVE_INFINITY : SPARE * count);
   const found = new Set<string | null>();
-  const refused = new Map<string, number>();
+  const refused: string[] = [];
   const place = await mkdtemp(join(folder, 'choice-'));
   const buckets = new BucketFiles(BUCKETS, place);
   let [listed, allowed] = [0, 0];
@@ -65,15 +65,15 @@ export async function chooseItems(
       if (++listed % 10_000 === 0) onListed(listed);
       if (found.size < MOST_LICENCES) found.add(item.licence);
       if (!item.supplement && !allows(item.licence)) continue;
-      if (!relativePath.safeParse(item.path).success) {
-        refused.set(`its path is none: ${item.path}`, 1);
-        continue;
-      }
       allowed++;
       const name = item.group ?? item.id;
       const key = item.supplement ? 0 : hash128(`${seed}/${name}`)[0];
       const counted = !item.supplement && item.group === undefined;
       if (counted && !horizon.reaches(key)) continue;
+      if (!relativePath.safeParse(item.path).success) {
+        refused.push(item.id);
+        continue;
+      }
       const line: Line = [name, item];
       await buckets.append(key >>> 24, `${key.toString(16).padStart(8, '0')}${JSON.stringify(line)}`);
     }

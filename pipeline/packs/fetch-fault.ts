@@ -18,4 +18,9 @@ export class FetchFault extends InputFault {
     this.kind = kind;
     this.retryAfter = retryAfter;
   }
+
+  /** The same with the address it is about. */
+  of(url: string): FetchFault {
+    return new FetchFault(`${url}: ${this.message}`, this.kind, this.retryAfter);
+  }
 }

@@ -8,6 +8,7 @@ import { freeBytes } from '../free-bytes.ts';
 import { FullDisk } from '../full-disk.ts';
 import { bytesText, type Progress } from '../progress.ts';
 import { UsageError } from '../usage-error.ts';
+import { FetchFault } from './fetch-fault.ts';
 import type { Fetcher } from './fetcher.ts';
 import { relativePath } from './manifest.ts';
 import type { RemoteFile } from './pack-source.ts';
@@ -45,9 +46,12 @@ export class IndexFiles {
   async #fetch(remote: RemoteFile, path: string): Promise<string> {
     if (await stat(path).catch(unlessMissing)) return path;
     await expectRoom(this.#folder, remote.bytes ?? 0);
-    await this.#fetcher.fetch(remote, path, MOST_BYTES, bytes => {
+    const onBytes = (bytes: number) => {
       this.#bytes += bytes;
       this.#progress.count('MB of the index fetched', Math.round(this.#bytes / 1e6));
+    };
+    await this.#fetcher.fetch(remote, path, MOST_BYTES, onBytes).catch(error => {
+      throw error instanceof FetchFault ? error.of(remote.url) : error;
     });
     return path;
   }
