@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { didYouMean } from '../pipeline/usage-error.ts';
 import { annotations } from './annotations.ts';
 import { exports } from './export.ts';
+import { fidelity } from './fidelity.ts';
 import { materials } from './materials.ts';
 import type { BenchSettings } from './measure.ts';
 import { render } from './render.ts';
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   silhouettes,
   export: exports,
   render,
+  fidelity,
   soak,
   soak3d,
   'soak-silhouettes': soakSilhouettes,
@@ -30,8 +32,9 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   annotations,
 };
 
-const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | export | render | soak | soak3d | soak-silhouettes | scale | annotations [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | export | render | fidelity | soak | soak3d | soak-silhouettes | scale | annotations [--photos DIR] [--count N]
        npm run bench -- render [--browser PATH] [--gl BACKEND] [--count N]
+       npm run bench -- fidelity [--browser PATH] [--gl BACKEND] [--count SAMPLES] [--scenes PART-OF-A-NAME] [--out DIR]
        npm run bench -- silhouettes [--segmentation NAME:DIR] [--count N]
 
 Rates are per second of one core's CPU time, all measured in this one run: machines differ, ratios carry over.
@@ -48,6 +51,8 @@ const { values, positionals } = parseArgs({
     browser: { type: 'string' },
     gl: { type: 'string' },
     segmentation: { type: 'string' },
+    scenes: { type: 'string' },
+    out: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   },
 });
@@ -63,6 +68,14 @@ if (values.help || !bench) {
 } else {
   sharp.concurrency(1);
   sharp.cache(false);
-  const { photos, count, browser, gl, segmentation } = values;
-  await bench({ photos, browser, gl, segmentation, count: count === undefined ? undefined : Number(count) });
+  const { photos, count, browser, gl, segmentation, scenes, out } = values;
+  await bench({
+    photos,
+    browser,
+    gl,
+    segmentation,
+    scenes,
+    out,
+    count: count === undefined ? undefined : Number(count),
+  });
 }

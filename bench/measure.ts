@@ -14,6 +14,10 @@ export interface BenchSettings {
   readonly gl: string | undefined;
   /** Segmentation data, as `--segmentation` takes them. */
   readonly segmentation: string | undefined;
+  /** Only scenes whose name holds this. */
+  readonly scenes: string | undefined;
+  /** Folder of a report. */
+  readonly out: string | undefined;
 }
 
 /**

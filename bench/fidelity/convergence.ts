@@ -12,11 +12,7 @@ export interface Convergence {
  * @param pictures of other samples than the converged one's, of at least two numbers of samples.
  * @param converged of so many samples that its own noise counts little; it is taken into account.
  */
-export function convergence(
-  pictures: readonly TimedPicture[],
-  converged: TimedPicture,
-  mask: Uint8Array,
-): Convergence {
+export function convergence(pictures: readonly TimedPicture[], converged: TimedPicture, mask: Uint8Array): Convergence {
   // Errors of few samples and of many weigh the same: the mean of logarithms.
   const logs = pictures.map(({ picture, samples }) =>
     Math.log(rmse(picture, converged.picture, mask) ** 2 / (1 / samples + 1 / converged.samples)),

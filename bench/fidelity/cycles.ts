@@ -10,7 +10,7 @@ import { rotationMatrix } from '../../sampling/rotation.ts';
 import { type PackedMaterial, readPackedMaterial } from '../../scenes/material-format.ts';
 import { decodePanorama } from '../../scenes/panorama-format.ts';
 import { displacedMesh } from './displaced-mesh.ts';
-import { type LinearPicture, rgbaUpwards, type TimedPicture } from './pictures.ts';
+import { rgbaUpwards, type TimedPicture } from './pictures.ts';
 import type { FidelityScene } from './scenes.ts';
 
 const SCRIPT = fileURLToPath(new URL('../python/cycles.py', import.meta.url));
@@ -29,41 +29,43 @@ export interface CyclesRender {
 }
 
 /**
- * Pictures of a scene by Cycles, in one start of Blender; those that were made before are taken from the user's cache folder, where
- * they lie by all that decides them. Alpha is the object's coverage; nothing lies behind the object.
- * @param version of Blender. @param bounces surfaces that a path may leave again.
+ * A scene's picture by Cycles, from the user's cache folder where it was made before: it lies there by all that decides it. Alpha is the
+ * object's coverage; nothing lies behind the object.
+ * @param version of Blender. @param bounces how often a path may be scattered after its first surface.
  */
-export async function cyclesPictures(
+export async function cyclesPicture(
   scene: FidelityScene,
-  renders: readonly CyclesRender[],
+  render: CyclesRender,
   version: string,
   bounces: number,
-): Promise<TimedPicture[]> {
-  const { size } = scene.scene;
+): Promise<TimedPicture> {
   const cache = new CacheFolder();
   const content = createHash('sha256');
   for (const part of [scene.mesh, scene.material, scene.environment, await readFile(SCRIPT)]) content.update(part);
-  const digest = content.digest();
-  const keys = renders.map(({ samples, seed }) =>
-    cacheKey('fidelity', digest, { version, scene: scene.scene, bounces, samples, seed }),
-  );
-  const kept = await Promise.all(keys.map(key => cache.get(key)));
-  const missing = renders.filter((_, i) => !kept[i]);
-  const made = missing.length === 0 ? [] : await render(scene, missing, bounces);
-  let next = 0;
-  return Promise.all(
-    renders.map(async ({ samples }, i) => {
-      const bytes = kept[i] ?? made[next++]!;
-      if (!kept[i]) await cache.put(keys[i]!, bytes);
-      const seconds = bytes.readDoubleLE();
-      const pixels = new Float32Array(new Uint8Array(bytes.subarray(8)).buffer);
-      return { picture: { size, pixels } satisfies LinearPicture, samples, seconds };
-    }),
-  );
+  const key = cacheKey('fidelity', content.digest(), { version, scene: scene.scene, bounces, render });
+  const kept = await cache.get(key);
+  if (kept) return fromEntry(kept, scene, render);
+  const [made] = await rendered(scene, [render], bounces);
+  await cache.put(key, made!);
+  return fromEntry(made!, scene, render);
+}
+
+/** Pictures by Cycles whose seconds are those of this machine now, in one start of Blender. */
+export async function cyclesPictures(
+  scene: FidelityScene,
+  renders: readonly CyclesRender[],
+  bounces: number,
+): Promise<TimedPicture[]> {
+  return (await rendered(scene, renders, bounces)).map((entry, i) => fromEntry(entry, scene, renders[i]!));
+}
+
+function fromEntry(bytes: Buffer, { scene: { size } }: FidelityScene, { samples }: CyclesRender): TimedPicture {
+  const pixels = new Float32Array(new Uint8Array(bytes.subarray(8)).buffer);
+  return { picture: { size, pixels }, samples, seconds: bytes.readDoubleLE() };
 }
 
 /** Entries of the cache: seconds that rendering took, 8 bytes; RGBA floats, rows from the top down. */
-async function render(scene: FidelityScene, renders: readonly CyclesRender[], bounces: number): Promise<Buffer[]> {
+async function rendered(scene: FidelityScene, renders: readonly CyclesRender[], bounces: number): Promise<Buffer[]> {
   const folder = await mkdtemp(join(tmpdir(), 'shapemill-cycles-'));
   try {
     const outputs = renders.map((_, i) => join(folder, `${i}.bin`));

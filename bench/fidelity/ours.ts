@@ -43,3 +43,29 @@ export async function ourPicture(
     seconds: times.draw / 1000,
   };
 }
+
+/** Paths of one image: a call of the page that takes minutes counts as hanging. */
+const CALL = 128;
+const SEEDS = 1_000_000;
+
+/** A path traced picture of any number of samples: the mean of images with seeds of their own. */
+export async function tracedPicture(
+  host: RenderHost,
+  shelf: SceneShelf,
+  items: SceneItems,
+  scene: FidelityScene,
+  samples: number,
+  seed: number,
+): Promise<TimedPicture> {
+  const { size } = scene.scene;
+  const pixels = new Float32Array(4 * size * size);
+  let seconds = 0;
+  for (let drawn = 0; drawn < samples; drawn += CALL) {
+    const more = Math.min(CALL, samples - drawn);
+    const engine: Engine = { name: 'pathtrace', samples: more, denoise: false, seed: SEEDS * seed + drawn / CALL };
+    const part = await ourPicture(host, shelf, items, scene, engine);
+    for (let i = 0; i < pixels.length; i++) pixels[i]! += (more / samples) * part.picture.pixels[i]!;
+    seconds += part.seconds;
+  }
+  return { picture: { size, pixels }, samples, seconds };
+}

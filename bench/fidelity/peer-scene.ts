@@ -23,6 +23,8 @@ export interface PeerScene {
 declare global {
   var peer: {
     open(scene: PeerScene): Promise<void>;
-    draw(samples: number): Promise<{ pixels: string; seconds: number }>;
+    begin(): Promise<void>;
+    advance(samples: number): number;
+    picture(): { pixels: string; samples: number };
   };
 }

@@ -9,6 +9,9 @@ import type { PeerScene } from './peer-scene.ts';
 import { rgbaUpwards, type TimedPicture } from './pictures.ts';
 import type { FidelityScene } from './scenes.ts';
 
+/** Samples that are drawn in one call of the page. */
+const CALL = 16;
+
 /**
  * three-gpu-pathtracer in the same browser. It knows no box projection, so it draws the scenes whose material is the same everywhere, by
  * their levels alone. Its pixels are filtered by a tent two pixels wide; that cannot be set.
@@ -50,8 +53,15 @@ export class Peer {
 
   /** Draws with so many samples a pixel, other ones every time. Alpha says nothing. */
   async draw(size: number, samples: number): Promise<TimedPicture> {
-    const { pixels, seconds } = await this.#page.evaluate(samples => peer.draw(samples), samples);
-    const bytes = new Uint8Array(Buffer.from(pixels, 'base64'));
+    await this.#page.evaluate(() => peer.begin());
+    let seconds = 0;
+    // A call that takes minutes counts as hanging.
+    for (let drawn = 0; drawn < samples; drawn += CALL) {
+      seconds += await this.#page.evaluate(more => peer.advance(more), Math.min(CALL, samples - drawn));
+    }
+    const drawn = await this.#page.evaluate(() => peer.picture());
+    if (drawn.samples !== samples) throw new Error(`expected ${samples} samples, got ${drawn.samples}`);
+    const bytes = new Uint8Array(Buffer.from(drawn.pixels, 'base64'));
     return { picture: { size, pixels: new Float32Array(bytes.buffer) }, samples, seconds };
   }
 

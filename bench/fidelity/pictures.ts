@@ -71,16 +71,14 @@ export function rmse(a: LinearPicture, b: LinearPicture, mask: Uint8Array): numb
   return Math.sqrt(sum / count);
 }
 
-/** Mean of a picture's channels inside the mask. */
-export function meanLight({ pixels }: LinearPicture, mask: Uint8Array): [number, number, number] {
-  const sums: [number, number, number] = [0, 0, 0];
-  let count = 0;
+/** Mean of what is said of every pixel, inside the mask. */
+export function meanInside(values: Float32Array, mask: Uint8Array): number {
+  let [sum, count] = [0, 0];
   for (let i = 0; i < mask.length; i++) {
-    if (!mask[i]) continue;
-    count++;
-    for (const c of [0, 1, 2] as const) sums[c] += pixels[4 * i + c]!;
+    sum += mask[i]! * values[i]!;
+    count += mask[i]!;
   }
-  return sums.map(sum => sum / count) as [number, number, number];
+  return sum / count;
 }
 
 /** A panorama as RGBA floats, the lowest row first: what Blender and WebGL take. */

@@ -78,7 +78,9 @@ async function figure(values: Float32Array, mask: Uint8Array, caption: string): 
   const bytes = Uint8Array.from(values, (value, i) =>
     Math.round(255 * (mask[Math.floor(i / 3)] ? Math.min(1, Math.max(0, value)) : GROUND)),
   );
-  const png = await sharp(bytes, { raw: { width: side, height: side, channels: 3 } }).png().toBuffer();
+  const png = await sharp(bytes, { raw: { width: side, height: side, channels: 3 } })
+    .png()
+    .toBuffer();
   const source = `data:image/png;base64,${png.toString('base64')}`;
   return `<figure><img src="${source}" alt="${escaped(caption)}"><figcaption>${escaped(caption)}</figcaption></figure>`;
 }

@@ -28,7 +28,7 @@ const LEVEL = 1 / 255;
 let renderer: WebGLRenderer;
 let tracer: WebGLPathTracer;
 
-/** Loads a scene, and draws once, so that the shader is compiled. */
+/** Loads a scene. */
 async function open(description: PeerScene): Promise<void> {
   const { size, camera: view, object, environment } = description.scene;
   renderer = new WebGLRenderer({ antialias: false, powerPreference: 'high-performance' });
@@ -76,34 +76,40 @@ async function open(description: PeerScene): Promise<void> {
   tracer.rasterizeScene = false;
   tracer.dynamicLowRes = false;
   tracer.setScene(scene, camera);
-  await draw(1);
+  await begin();
 }
 
-/** Draws anew with so many samples a pixel: RGBA floats, rows from the top down, as base64. Other samples every time. */
-async function draw(samples: number): Promise<{ pixels: string; seconds: number }> {
-  const size = renderer.domElement.width;
+/** Starts anew, with other samples than before, the shader compiled. */
+async function begin(): Promise<void> {
   tracer.reset();
   tracer.renderSample();
   while (tracer.samples < 1) {
     await new Promise(resolve => setTimeout(resolve, 10));
     tracer.renderSample();
   }
-  // Compiled by now: all again, timed.
   tracer.reset();
   wait();
+}
+
+/** Adds so many samples a pixel. @returns seconds, waiting for the GPU included. */
+function advance(samples: number): number {
   const began = performance.now();
-  for (let i = 0; i < samples; i++) {
+  for (let i = 1; i <= samples; i++) {
     tracer.renderSample();
-    if (i % DRAWS_AHEAD === DRAWS_AHEAD - 1) wait();
+    if (i % DRAWS_AHEAD === 0 || i === samples) wait();
   }
-  if (tracer.samples !== samples) throw new Error(`expected ${samples} samples, got ${tracer.samples}`);
+  return (performance.now() - began) / 1000;
+}
+
+/** RGBA floats, rows from the top down, as base64; the mean of as many samples as were drawn. */
+function picture(): { pixels: string; samples: number } {
+  const size = renderer.domElement.width;
   const pixels = new Float32Array(4 * size * size);
   renderer.readRenderTargetPixels(tracer.target, 0, 0, size, size, pixels);
-  const seconds = (performance.now() - began) / 1000;
   const row = 4 * size;
   const turned = new Float32Array(pixels.length);
   for (let y = 0; y < size; y++) turned.set(pixels.subarray(y * row, (y + 1) * row), (size - 1 - y) * row);
-  return { pixels: encoded(new Uint8Array(turned.buffer)), seconds };
+  return { pixels: encoded(new Uint8Array(turned.buffer)), samples: tracer.samples };
 }
 
 const onePixel = new Float32Array(4);
@@ -122,4 +128,4 @@ function encoded(bytes: Uint8Array): string {
   return btoa(text);
 }
 
-globalThis.peer = { open, draw };
+globalThis.peer = { open, begin, advance, picture };
