@@ -91,17 +91,18 @@ BoxMaterial boxMaterial(vec3 objectPoint, vec3 objectNormal, vec3 perColumn, vec
   mat3 axes = transpose(mapTurn);
   vec3 toX = axes[0], toY = axes[1], toZ = axes[2];
   BoxMaterial sum = BoxMaterial(vec4(0.0), vec4(0.0), vec3(0.0));
-  if (weights.x > 0.0) {
-    float level = levelOfDetail(perColumn.zy, perRow.zy, side);
-    addSide(sum, weights.x, sideX(p, normal.x), level, normal.x < 0.0 ? toZ : -toZ, toY);
-  }
-  if (weights.y > 0.0) {
-    float level = levelOfDetail(perColumn.xz, perRow.xz, side);
-    addSide(sum, weights.y, sideY(p, normal.y), level, toX, normal.y < 0.0 ? toZ : -toZ);
-  }
-  if (weights.z > 0.0) {
-    float level = levelOfDetail(perColumn.xy, perRow.xy, side);
-    addSide(sum, weights.z, sideZ(p, normal.z), level, normal.z < 0.0 ? -toX : toX, toY);
+  // A loop, since software goes through branches that it does not take: nearly everywhere, one side is all.
+  while (weights.x + weights.y + weights.z > 0.0) {
+    bool x = weights.x > 0.0;
+    bool y = !x && weights.y > 0.0;
+    float weight = x ? weights.x : y ? weights.y : weights.z;
+    vec2 place = x ? sideX(p, normal.x) : y ? sideY(p, normal.y) : sideZ(p, normal.z);
+    vec2 across = x ? perColumn.zy : y ? perColumn.xz : perColumn.xy;
+    vec2 down = x ? perRow.zy : y ? perRow.xz : perRow.xy;
+    vec3 right = x ? (normal.x < 0.0 ? toZ : -toZ) : y ? toX : normal.z < 0.0 ? -toX : toX;
+    vec3 up = y ? (normal.y < 0.0 ? toZ : -toZ) : toY;
+    addSide(sum, weight, place, levelOfDetail(across, down, side), right, up);
+    weights *= x ? vec3(0.0, 1.0, 1.0) : vec3(0.0, 0.0, y ? 1.0 : 0.0);
   }
   return sum;
 }

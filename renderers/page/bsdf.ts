@@ -199,11 +199,9 @@ vec3 scatter(Scattering s, vec3 o, vec3 i, bool inside, out float density) {
 }
 
 // Chooses i; f·|cos| over density. i.z < 0: through the surface.
-vec3 sampleScatter(Scattering s, vec3 o, bool inside, vec3 u, out vec3 i, out float density) {
+vec3 sampleLobes(Lobes l, Scattering s, vec3 o, bool inside, vec3 u, out vec3 i, out float density) {
   density = 0.0;
   i = vec3(0.0, 0.0, 1.0);
-  if (o.z <= 0.0) return vec3(0.0);
-  Lobes l = lobesOf(s, o, inside);
   bool glass = u.z < l.glassShare;
   float choice = glass ? u.z / l.glassShare : (u.z - l.glassShare) / (1.0 - l.glassShare);
   bool specular = glass || choice < l.specularShare;
@@ -225,5 +223,12 @@ vec3 sampleScatter(Scattering s, vec3 o, bool inside, vec3 u, out vec3 i, out fl
   if (passes ? i.z >= 0.0 : i.z <= 0.0) return vec3(0.0);
   vec3 value = scatterLobes(l, s, o, i, inside, density);
   return density > 0.0 ? value / density : vec3(0.0);
+}
+
+vec3 sampleScatter(Scattering s, vec3 o, bool inside, vec3 u, out vec3 i, out float density) {
+  density = 0.0;
+  i = vec3(0.0, 0.0, 1.0);
+  if (o.z <= 0.0) return vec3(0.0);
+  return sampleLobes(lobesOf(s, o, inside), s, o, inside, u, i, density);
 }
 `;

@@ -11,30 +11,36 @@ const AIM = 30;
 /** Rows are drawn in multiples of this, but for the last: software works on small squares. */
 const ROW_STEP = 16;
 
+/** Samples a draw that are worth having fewer rows: a processor's lanes, which go through the shader together, then seldom wait. */
+const SAMPLES = 8;
+
 /** How fast what was learned of costly places is forgotten. */
 const FADING = 0.9;
 
 /**
- * Cuts the work on pictures into draws that take about {@link AIM} ms, by what earlier ones took: several samples at once, or a
- * sample of a part of the rows. How it is cut does not change what is drawn.
+ * Cuts the work on pictures into draws that take about {@link AIM} ms, by what earlier ones took: several samples of all rows at
+ * once, or of a part of them. How it is cut does not change what is drawn.
  */
 export class DrawPace {
   /** Milliseconds a sample of a pixel, of the costliest draw lately; unknown at first. */
   #cost: number | undefined;
 
-  /** What to draw next. @param row first one that lacks its sample. @param samples that are still to be added. */
-  next(size: number, row: number, samples: number): Portion {
-    if (this.#cost === undefined) return { firstRow: row, rows: Math.min(ROW_STEP, size - row), samples: 1 };
-    const rows = AIM / (this.#cost * size);
-    if (row === 0 && rows >= size)
-      return { firstRow: 0, rows: size, samples: Math.min(samples, Math.floor(rows / size)) };
-    const step = Math.max(ROW_STEP, Math.floor(rows / ROW_STEP) * ROW_STEP);
-    return { firstRow: row, rows: Math.min(step, size - row), samples: 1 };
+  /** How many samples the rows of a picture are to be given next. @param left that are still to be added. */
+  samples(size: number, left: number): number {
+    if (this.#cost === undefined) return 1;
+    const ofAll = Math.floor(AIM / (this.#cost * size * size));
+    const ofFew = Math.floor(AIM / (this.#cost * size * ROW_STEP));
+    return Math.min(left, Math.max(1, ofAll, Math.min(SAMPLES, ofFew)));
   }
 
-  /** Learns what a draw took. */
-  took(milliseconds: number, { rows, samples }: Portion, size: number): void {
-    const cost = milliseconds / (rows * size * samples);
-    this.#cost = Math.max(cost, FADING * (this.#cost ?? 0));
+  /** How many rows to draw next. @param left that lack these samples. */
+  rows(size: number, left: number, samples: number): number {
+    const affordable = this.#cost === undefined ? 0 : AIM / (this.#cost * size * samples);
+    return Math.min(left, Math.max(ROW_STEP, Math.floor(affordable / ROW_STEP) * ROW_STEP));
+  }
+
+  /** Learns what a draw took. @param work samples of pixels. */
+  took(milliseconds: number, work: number): void {
+    this.#cost = Math.max(milliseconds / work, FADING * (this.#cost ?? 0));
   }
 }

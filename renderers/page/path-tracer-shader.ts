@@ -101,6 +101,13 @@ uniform bool byLight;
 uniform bool byMaterial;
 layout(location = 0) out vec4 sum;
 
+// A number where nothing is transmitted, so that compilers leave out what glass takes.
+#ifdef TRANSMISSIVE
+#define TRANSMISSION s.material.properties.a
+#else
+#define TRANSMISSION 0.0
+#endif
+
 // Two directions across a unit vector (Duff et al. 2017, Building an orthonormal basis, revisited).
 mat3 frameAround(vec3 n) {
   float s = n.z < 0.0 ? -1.0 : 1.0;
@@ -122,87 +129,92 @@ float powerHeuristic(float density, float other) {
   return 1.0 / (1.0 + ratio * ratio);
 }
 
+// What is no number fails any comparison: such paths carry nothing.
+void addPath(vec3 light, vec3 later, bool covered) {
+  float most = max(later.x, max(later.y, later.z));
+  if (clampAbove > 0.0 && most > clampAbove) later *= clampAbove / most;
+  vec3 path = light + later;
+  bool sound = all(greaterThanEqual(path, vec3(0.0))) && all(lessThan(path, vec3(1e30)));
+  sum += vec4(sound ? path : vec3(0.0), covered);
+}
+
 void main() {
   ivec2 pixel = ivec2(gl_FragCoord.xy);
   sum = firstSample > 0 ? texelFetch(sums, pixel, 0) : vec4(0.0);
-  // Lanes of a processor go through this loop together: one whose path has ended starts the next instead of waiting.
+  // Lanes of a processor go through loops together, and through both sides of every branch: a lane whose path has ended
+  // starts the next one at once, and what surfaces take is left out while all that is met is the panorama.
   int number = firstSample;
   int depth = -1;
-  vec3 origin, direction, throughput, light, later;
   float density = 0.0;
-  float covered = 0.0;
+  Hit hit;
+  vec3 origin, direction, throughput, light, later;
   while (number < endSample) {
-    if (depth < 0) {
-      depth = 0;
-      origin = cameraPlace;
-      direction = normalize(cameraRay(vec2(pixel) + samplePair(uvec2(pixel), uint(number), 0u, seed)));
-      throughput = vec3(1.0);
-      light = vec3(0.0);
-      later = vec3(0.0);
-      covered = 0.0;
-    }
-    Hit hit;
-    bool ends = false;
-    if (!firstHit(origin, direction, hit)) {
-      vec3 toward = toPanorama * direction;
-      float weight = 1.0;
-      if (depth > 0) {
-        weight = !byMaterial ? 0.0 : !byLight ? 1.0 : powerHeuristic(density, environmentDensity(toward));
+    bool met = false;
+    while (!met && number < endSample) {
+      if (depth < 0) {
+        depth = 0;
+        origin = cameraPlace;
+        direction = normalize(cameraRay(vec2(pixel) + samplePair(uvec2(pixel), uint(number), 0u, seed)));
+        throughput = vec3(1.0);
+        light = vec3(0.0);
+        later = vec3(0.0);
       }
-      vec3 carried = throughput * weight * environmentRadiance(toward);
-      if (depth < 2) light += carried;
-      else later += carried;
-      ends = true;
-    } else if (depth > ${MAX_BOUNCES}) {
-      ends = true;
-    } else {
-      Surface s = surfaceAt(hit, direction);
-      if (depth == 0) covered = 1.0;
-      mat3 frame = frameAround(shadingNormal(s, -direction));
-      vec3 o = -direction * frame;
-      Scattering scattering =
-        Scattering(s.material.color.rgb, s.material.properties.g, s.material.properties.b, s.material.properties.a);
-      uint pair = uint(1 + 3 * depth);
-      if (byLight) {
-        vec3 toward;
-        float lightDensity;
-        vec2 u = samplePair(uvec2(pixel), uint(number), pair, seed);
-        vec3 radiance = sampleEnvironment(u, toward, lightDensity);
-        vec3 leaving = toward * toPanorama;
-        vec3 i = leaving * frame;
-        float above = dot(leaving, s.geometric);
-        float materialDensity;
-        vec3 carried = above * i.z > 0.0 && lightDensity > 0.0
-          ? throughput * radiance * scatter(scattering, o, i, s.inside, materialDensity) / lightDensity
-          : vec3(0.0);
-        if (byMaterial) carried *= powerHeuristic(lightDensity, materialDensity);
-        if (max(carried.x, max(carried.y, carried.z)) > 0.0
-          && !occluded(s.point + (above > 0.0 ? ${OFFSET} : -${OFFSET}) * s.geometric, leaving)) {
-          if (depth == 0) light += carried;
-          else later += carried;
+      met = firstHit(origin, direction, hit);
+      if (met && depth <= ${MAX_BOUNCES}) continue;
+      if (!met) {
+        vec3 toward = toPanorama * direction;
+        float weight = 1.0;
+        if (depth > 0) {
+          weight = !byMaterial ? 0.0 : !byLight ? 1.0 : powerHeuristic(density, environmentDensity(toward));
         }
+        vec3 carried = throughput * weight * environmentRadiance(toward);
+        if (depth < 2) light += carried;
+        else later += carried;
       }
-      vec3 u = vec3(samplePair(uvec2(pixel), uint(number), pair + 1u, seed), 0.0);
-      vec2 choice = samplePair(uvec2(pixel), uint(number), pair + 2u, seed);
-      u.z = choice.x;
-      vec3 i;
-      throughput *= sampleScatter(scattering, o, s.inside, u, i, density);
-      direction = normalize(frame * i);
-      float above = dot(direction, s.geometric);
-      origin = s.point + (above > 0.0 ? ${OFFSET} : -${OFFSET}) * s.geometric;
-      float most = max(throughput.x, max(throughput.y, throughput.z));
-      float survival = depth < ${CHANCE_FROM} ? 1.0 : clamp(most, 0.05, 1.0);
-      throughput /= survival;
-      ends = above * i.z <= 0.0 || !(most > 0.0) || choice.y >= survival;
-      depth++;
+      addPath(light, later, depth > 0);
+      met = false;
+      number++;
+      depth = -1;
     }
-    if (ends) {
-      float most = max(later.x, max(later.y, later.z));
-      if (clampAbove > 0.0 && most > clampAbove) later *= clampAbove / most;
-      vec3 path = light + later;
-      // What is no number fails any comparison: such paths carry nothing.
-      bool sound = all(greaterThanEqual(path, vec3(0.0))) && all(lessThan(path, vec3(1e30)));
-      sum += vec4(sound ? path : vec3(0.0), covered);
+    if (!met) break;
+    Surface s = surfaceAt(hit, direction);
+    mat3 frame = frameAround(shadingNormal(s, -direction));
+    vec3 o = -direction * frame;
+    Scattering scattering =
+      Scattering(s.material.color.rgb, s.material.properties.g, s.material.properties.b, TRANSMISSION);
+    Lobes lobes = lobesOf(scattering, o, s.inside);
+    uint pair = uint(1 + 3 * depth);
+    if (byLight) {
+      vec3 toward;
+      float lightDensity;
+      vec2 u = samplePair(uvec2(pixel), uint(number), pair, seed);
+      vec3 radiance = sampleEnvironment(u, toward, lightDensity);
+      vec3 leaving = toward * toPanorama;
+      vec3 i = leaving * frame;
+      float above = dot(leaving, s.geometric);
+      float materialDensity;
+      vec3 scattered = scatterLobes(lobes, scattering, o, i, s.inside, materialDensity);
+      vec3 carried = above * i.z > 0.0 && lightDensity > 0.0 ? throughput * radiance * scattered / lightDensity : vec3(0.0);
+      if (byMaterial) carried *= powerHeuristic(lightDensity, materialDensity);
+      if (max(carried.x, max(carried.y, carried.z)) > 0.0
+        && !occluded(s.point + (above > 0.0 ? ${OFFSET} : -${OFFSET}) * s.geometric, leaving)) {
+        if (depth == 0) light += carried;
+        else later += carried;
+      }
+    }
+    vec2 u = samplePair(uvec2(pixel), uint(number), pair + 1u, seed);
+    vec2 choice = samplePair(uvec2(pixel), uint(number), pair + 2u, seed);
+    vec3 i;
+    throughput *= sampleLobes(lobes, scattering, o, s.inside, vec3(u, choice.x), i, density);
+    direction = normalize(frame * i);
+    float above = dot(direction, s.geometric);
+    origin = s.point + (above > 0.0 ? ${OFFSET} : -${OFFSET}) * s.geometric;
+    float most = max(throughput.x, max(throughput.y, throughput.z));
+    float survival = depth < ${CHANCE_FROM} ? 1.0 : clamp(most, 0.05, 1.0);
+    throughput /= survival;
+    depth++;
+    if (above * i.z <= 0.0 || !(most > 0.0) || choice.y >= survival) {
+      addPath(light, later, true);
       number++;
       depth = -1;
     }

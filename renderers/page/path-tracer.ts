@@ -19,8 +19,9 @@ import type { PathTraceEngine, RenderJob } from '../render-job.ts';
 import { albedoTexture } from './albedo-table.ts';
 import type { TracedItems } from './assets.ts';
 import { Background, backdropGeometry } from './background.ts';
+import { Denoiser } from './denoiser.ts';
 import { Develop, readPixels } from './develop.ts';
-import { DrawPace, type Portion } from './draw-pace.ts';
+import { DrawPace } from './draw-pace.ts';
 import { type MeshTree, type PlacedTree, TREE_ROW } from './mesh-tree.ts';
 import type { LaidMaterial } from './object-material.ts';
 import { DISPLACED_VERTICES, FILLING, FIRST_SURFACES, PATH_TRACING } from './path-tracer-shader.ts';
@@ -33,10 +34,14 @@ export interface Drawn {
   readonly surface?: Float32Array<ArrayBuffer>;
 }
 
+/** Points of the object by which noise is smoothed, within a pixel along each axis. */
+const SURFACES_A_PIXEL = 2;
+
 /** A draw that the GPU works on. */
 interface Flight {
   readonly sync: WebGLSync;
-  readonly portion: Portion;
+  /** Samples of pixels. */
+  readonly work: number;
   readonly began: number;
 }
 
@@ -45,14 +50,17 @@ export class PathTracer {
   readonly #renderer: WebGLRenderer;
   readonly #laid: LaidMaterial;
   readonly #develop: Develop;
+  readonly #denoiser: Denoiser;
   readonly #tree = new TreeUniforms();
   readonly #uniforms;
-  readonly #tracing: ShaderMaterial;
+  readonly #tracing: { readonly opaque: ShaderMaterial; readonly transmissive: ShaderMaterial };
   readonly #surfaces: ShaderMaterial;
   readonly #vertices: ShaderMaterial;
   readonly #screen: Mesh<ReturnType<typeof backdropGeometry>, ShaderMaterial>;
   readonly #camera = new OrthographicCamera();
   readonly #pace = new DrawPace();
+  /** Whether the material of the image in work lets light through. */
+  #transmissive = false;
   /** Sums of light and coverage: the one that was added to last comes first. */
   #sums: [WebGLRenderTarget, WebGLRenderTarget] | undefined;
 
@@ -61,6 +69,7 @@ export class PathTracer {
     this.#renderer = renderer;
     this.#laid = laid;
     this.#develop = new Develop(renderer, new Background(), { light: 1 });
+    this.#denoiser = new Denoiser(renderer);
     this.#uniforms = {
       ...laid.uniforms,
       ...this.#tree.uniforms,
@@ -83,8 +92,9 @@ export class PathTracer {
       byLight: { value: true },
       byMaterial: { value: true },
     };
-    const program = (fragmentShader: string) =>
+    const program = (fragmentShader: string, defines: Record<string, boolean> = {}) =>
       new ShaderMaterial({
+        defines,
         glslVersion: GLSL3,
         uniforms: this.#uniforms,
         vertexShader: FILLING,
@@ -93,10 +103,10 @@ export class PathTracer {
         depthWrite: false,
         toneMapped: false,
       });
-    this.#tracing = program(PATH_TRACING);
+    this.#tracing = { opaque: program(PATH_TRACING), transmissive: program(PATH_TRACING, { TRANSMISSIVE: true }) };
     this.#surfaces = program(FIRST_SURFACES);
     this.#vertices = program(DISPLACED_VERTICES);
-    this.#screen = new Mesh(backdropGeometry(), this.#tracing);
+    this.#screen = new Mesh(backdropGeometry(), this.#surfaces);
     this.#screen.frustumCulled = false;
   }
 
@@ -118,8 +128,12 @@ export class PathTracer {
     u.byMaterial.value = engine.strategy !== 'light';
     const placed = this.#begin(scene, items);
     try {
-      await this.#sum(size, engine.samples, onProgress);
-      const exposure = { light: this.#sums![0].texture, share: 1 / engine.samples, backdropDrawn: true };
+      // A single sample says nothing of its noise.
+      const denoise = engine.denoise && engine.samples > 1;
+      const light = denoise
+        ? await this.#denoised(size, engine.samples, onProgress)
+        : await this.#sum(size, 0, engine.samples, onProgress);
+      const exposure = { light, share: denoise ? 1 : 1 / engine.samples, backdropDrawn: true };
       const pixels =
         output === 'picture'
           ? this.#develop.picture(exposure, size, scene.toneMapping)
@@ -128,6 +142,22 @@ export class PathTracer {
     } finally {
       if (placed !== items.tree.undisplaced) placed.dispose();
     }
+  }
+
+  /** Mean light without its noise, which the halves of the samples tell by their difference. */
+  async #denoised(size: number, samples: number, onProgress: () => void): Promise<Texture> {
+    const half = Math.floor(samples / 2);
+    this.#denoiser.keepFirst(await this.#sum(size, 0, half, onProgress), half, size);
+    const sums = await this.#sum(size, half, samples, onProgress);
+    const side = SURFACES_A_PIXEL * size;
+    const surfaces = floats(side, side, 2);
+    this.#uniforms.side.value = side;
+    this.#draw(this.#surfaces, surfaces);
+    const [surfaceNormals, baseColors] = surfaces.textures as [Texture, Texture];
+    const light = this.#denoiser.denoise({ sums, samples, surfaceNormals, baseColors }, size);
+    surfaces.dispose();
+    this.#uniforms.side.value = size;
+    return light;
   }
 
   /** Normals and depth, rows from the top down. */
@@ -148,6 +178,7 @@ export class PathTracer {
   #begin({ object, camera, environment, material, size }: Scene3d, traced: TracedItems): PlacedTree {
     const { tree } = traced;
     this.#laid.lay(traced.material, material);
+    this.#transmissive = traced.material.transmissive;
     const u = this.#uniforms;
     u.vertexPositions.value = tree.positions;
     u.vertexNormals.value = tree.normals;
@@ -177,7 +208,7 @@ export class PathTracer {
   }
 
   /** Adds samples of all pixels up, in portions; two are always in flight, so that the GPU never waits. */
-  async #sum(size: number, samples: number, onProgress: () => void): Promise<void> {
+  async #sum(size: number, first: number, end: number, onProgress: () => void): Promise<Texture> {
     if (this.#sums?.[0].width !== size) {
       for (const target of this.#sums ?? []) target.dispose();
       this.#sums = [floats(size, size), floats(size, size)];
@@ -185,34 +216,34 @@ export class PathTracer {
     const u = this.#uniforms;
     const flights: Flight[] = [];
     let landed = performance.now();
-    const land = async ({ sync, portion, began }: Flight) => {
+    const land = async ({ sync, work, began }: Flight) => {
       await this.#passed(sync);
       const now = performance.now();
-      this.#pace.took(now - Math.max(began, landed), portion, size);
+      this.#pace.took(now - Math.max(began, landed), work);
       landed = now;
       onProgress();
     };
-    for (let done = 0; done < samples; ) {
+    for (let done = first; done < end; ) {
       const [from, to]: WebGLRenderTarget[] = this.#sums!;
       to!.scissorTest = true;
       u.firstSample.value = done;
       u.sums.value = from!.texture;
-      let added = 1;
+      const samples = this.#pace.samples(size, end - done);
+      u.endSample.value = done + samples;
       for (let row = 0; row < size; ) {
-        const portion = this.#pace.next(size, row, samples - done);
-        added = portion.samples;
-        u.endSample.value = done + added;
-        to!.scissor.set(0, row, size, portion.rows);
+        const rows = this.#pace.rows(size, size - row, samples);
+        to!.scissor.set(0, row, size, rows);
         const began = performance.now();
-        this.#draw(this.#tracing, to!);
-        flights.push({ sync: this.#fence(), portion, began });
+        this.#draw(this.#transmissive ? this.#tracing.transmissive : this.#tracing.opaque, to!);
+        flights.push({ sync: this.#fence(), work: samples * rows * size, began });
         if (flights.length > 1) await land(flights.shift()!);
-        row += portion.rows;
+        row += rows;
       }
       this.#sums!.reverse();
-      done += added;
+      done += samples;
     }
     for (const flight of flights) await land(flight);
+    return this.#sums![0].texture;
   }
 
   #fence(): WebGLSync {

@@ -87,23 +87,24 @@ bool firstHit(vec3 origin, vec3 direction, out Hit hit) {
   treeRay(origin, direction, perStep, start, at);
   int end = at + treeSize;
   while (at < end) {
-    uvec4 node = texelFetch(treeNodes, treePlace(at), 0);
-    bool leaf = node.w >= 0x80000000u;
-    at++;
-    if (!meetsNode(node, perStep, start, hit.distance)) {
-      if (!leaf) at = int(node.w);
-    } else if (leaf) {
-      int triangle = int(node.w & 0x7fffffffu);
-      bool last = false;
-      while (!last) {
-        int texel = 3 * triangle;
-        vec4 corner = texelFetch(treeTriangles, treePlace(texel), 0);
-        vec3 edge1 = texelFetch(treeTriangles, treePlace(texel + 1), 0).xyz;
-        vec3 edge2 = texelFetch(treeTriangles, treePlace(texel + 2), 0).xyz;
-        if (meetsTriangle(origin, direction, corner.xyz, edge1, edge2, hit)) hit.triangle = triangle;
-        last = corner.w < 0.0;
-        triangle++;
-      }
+    // All lanes look for a leaf first, then all test triangles.
+    int triangle = -1;
+    while (at < end && triangle < 0) {
+      uvec4 node = texelFetch(treeNodes, treePlace(at), 0);
+      bool leaf = node.w >= 0x80000000u;
+      bool meets = meetsNode(node, perStep, start, hit.distance);
+      if (leaf && meets) triangle = int(node.w & 0x7fffffffu);
+      at = meets || leaf ? at + 1 : int(node.w);
+    }
+    bool last = triangle < 0;
+    while (!last) {
+      int texel = 3 * triangle;
+      vec4 corner = texelFetch(treeTriangles, treePlace(texel), 0);
+      vec3 edge1 = texelFetch(treeTriangles, treePlace(texel + 1), 0).xyz;
+      vec3 edge2 = texelFetch(treeTriangles, treePlace(texel + 2), 0).xyz;
+      if (meetsTriangle(origin, direction, corner.xyz, edge1, edge2, hit)) hit.triangle = triangle;
+      last = corner.w < 0.0;
+      triangle++;
     }
   }
   return hit.triangle >= 0;
@@ -117,22 +118,22 @@ bool occluded(vec3 origin, vec3 direction) {
   int end = at + treeSize;
   bool found = false;
   while (at < end && !found) {
-    uvec4 node = texelFetch(treeNodes, treePlace(at), 0);
-    bool leaf = node.w >= 0x80000000u;
-    at++;
-    if (!meetsNode(node, perStep, start, FAR)) {
-      if (!leaf) at = int(node.w);
-    } else if (leaf) {
-      int texel = 3 * int(node.w & 0x7fffffffu);
-      bool last = false;
-      while (!last) {
-        vec4 corner = texelFetch(treeTriangles, treePlace(texel), 0);
-        vec3 edge1 = texelFetch(treeTriangles, treePlace(texel + 1), 0).xyz;
-        vec3 edge2 = texelFetch(treeTriangles, treePlace(texel + 2), 0).xyz;
-        found = meetsTriangle(origin, direction, corner.xyz, edge1, edge2, hit);
-        last = found || corner.w < 0.0;
-        texel += 3;
-      }
+    int texel = -1;
+    while (at < end && texel < 0) {
+      uvec4 node = texelFetch(treeNodes, treePlace(at), 0);
+      bool leaf = node.w >= 0x80000000u;
+      bool meets = meetsNode(node, perStep, start, FAR);
+      if (leaf && meets) texel = 3 * int(node.w & 0x7fffffffu);
+      at = meets || leaf ? at + 1 : int(node.w);
+    }
+    bool last = texel < 0;
+    while (!last) {
+      vec4 corner = texelFetch(treeTriangles, treePlace(texel), 0);
+      vec3 edge1 = texelFetch(treeTriangles, treePlace(texel + 1), 0).xyz;
+      vec3 edge2 = texelFetch(treeTriangles, treePlace(texel + 2), 0).xyz;
+      found = meetsTriangle(origin, direction, corner.xyz, edge1, edge2, hit);
+      last = found || corner.w < 0.0;
+      texel += 3;
     }
   }
   return found;
