@@ -1,16 +1,16 @@
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, readFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { filesIn, generate, scratchFolder, shapemill, sidecarsOf } from './command.ts';
-import { writePhotos, writeRecipe } from './photo-folder.ts';
+import { filesIn, scratchFolder, shapemill, sidecarsOf } from './command.ts';
+import { runWithPanels } from './shared-runs.ts';
 
 const scratch = scratchFolder();
 const run = join(scratch, 'run');
 let page: string;
 
 beforeAll(async () => {
-  const recipe = await writeRecipe(join(scratch, 'small.json'), { subsets: ['shapes2d', 'silhouettes'] });
-  await generate(['--photos', await writePhotos(scratch), '--recipe', recipe, '--out', run]);
+  const shared = await runWithPanels();
+  await cp(shared.run, run, { recursive: true, filter: path => basename(path) !== 'panels' });
   page = await readFile(join(run, 'report/index.html'), 'utf8');
 });
 
@@ -74,7 +74,7 @@ describe('the report of a run', () => {
   it('is what preview writes, and tells of what is there so far', async () => {
     expect((await shapemill('preview', run)).code).toBe(0);
     expect(await readFile(join(run, 'report/index.html'), 'utf8')).toBe(page);
-    for (const subset of ['shapes2d', 'silhouettes']) await rm(join(run, subset), { recursive: true });
+    for (const subset of ['shapes2d', 'textures2d', 'silhouettes']) await rm(join(run, subset), { recursive: true });
     expect((await shapemill('preview', run)).code).toBe(0);
     const less = await readFile(join(run, 'report/index.html'), 'utf8');
     expect(row(less, 'natural shapes')).toEqual(row(page, 'natural shapes'));
