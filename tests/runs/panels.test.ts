@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +9,8 @@ import type { GreyImage, RgbImage } from '../../extractors/image.ts';
 import { type Bank, itemSize, openBank, readItem } from '../../pipeline/bank.ts';
 import { decodeMask } from '../../pipeline/bank-images.ts';
 import type { PanelTest } from '../../pipeline/labels.ts';
+import { makePanels, type PanelSettings } from '../../pipeline/panels/panels.ts';
+import type { Progress } from '../../pipeline/progress.ts';
 import { coverageFacts, renderCoverage } from '../../renderers/coverage.ts';
 import { drawLetter, letterBox } from '../../renderers/letters.ts';
 import { integer } from '../../sampling/distributions.ts';
@@ -34,6 +37,8 @@ const NATURAL = PANEL_CONDITION_NAMES.filter(name => /^(shapes2d-natural|texture
 const LARGE = ['shapes2d-natural-textured-textured-rotated', 'shapes2d-natural-coloured-coloured-rotated'];
 const SMALL = NATURAL.filter(name => !LARGE.includes(name));
 const [MANY_TESTS, FEW_TESTS] = [60, 9];
+
+const silent: Progress = { begin() {}, found() {}, advance() {}, end() {}, count() {}, info() {}, warn() {} };
 
 async function panels(args: readonly string[], code = 0): Promise<Ending> {
   const ending = await shapemill('panels', ...args);
@@ -94,6 +99,9 @@ async function coverageOf({ scene }: Test2d['panels'][PanelName]): Promise<GreyI
   return renderCoverage(await decodeMask(image), scene.placement, scene.size);
 }
 
+const schema = fileURLToPath(new URL('../../docs/schema/panel-test.schema.json', import.meta.url));
+const matches = new Ajv2020({ allErrors: true }).compile(JSON.parse(readFileSync(schema, 'utf8')));
+
 describe.each(NATURAL)('%s', condition => {
   const wanted = LARGE.includes(condition) ? MANY_TESTS : FEW_TESTS;
 
@@ -125,8 +133,6 @@ describe.each(NATURAL)('%s', condition => {
   });
 
   it('matches the published schema, which refuses others', async () => {
-    const path = fileURLToPath(new URL('../../docs/schema/panel-test.schema.json', import.meta.url));
-    const matches = new Ajv2020({ allErrors: true }).compile(JSON.parse(await readFile(path, 'utf8')));
     const [first, ...rest] = await testsOf(condition);
     for (const test of [first, ...rest]) expect([matches(test), matches.errors]).toEqual([true, null]);
     expect(matches({ ...first, answer: 'A' })).toBe(false);
@@ -410,7 +416,7 @@ async function freshRun(name: string): Promise<string> {
   return fresh;
 }
 
-const SOME = ['shapes2d-natural-textured-textured-unrotated', 'textures2d-textured-different'];
+const SOME = ['shapes2d-natural-textured-textured-unrotated', 'textures2d-textured-different'] as const;
 const someOf = async (of: string) =>
   Object.fromEntries(Object.entries(await contentOf(of)).filter(([file]) => SOME.some(name => file.startsWith(name))));
 
@@ -432,17 +438,25 @@ describe('the same command', () => {
 
   it('makes nothing again, but what is missing', async () => {
     const fresh = await freshRun('again');
-    const args = [fresh, '--per-condition', '6', '--workers', '1', '--conditions', SOME[0]!];
-    await panels(args);
+    const settings: PanelSettings = {
+      conditions: [SOME[0]!],
+      perCondition: 6,
+      seed: undefined,
+      real: undefined,
+      workers: 1,
+      drawing: { browser: undefined, gl: undefined, pages: undefined, requireGpu: false },
+    };
+    const make = () => makePanels(fresh, settings, silent, new AbortController().signal);
+    expect(await make()).toMatchObject([{ tests: 6, made: 6 }]);
     const before = await contentOf(fresh);
     const folder = join(fresh, 'panels', SOME[0]!);
     const time = async (name: string) => (await stat(join(folder, name))).mtimeMs;
     const [kept, list] = [await time('000001.jpg'), await time('panels.jsonl')];
-    expect((await panels(args)).stdout).toContain('made earlier');
+    expect(await make()).toMatchObject([{ tests: 6, made: 0 }]);
     expect(await time('panels.jsonl')).toBe(list);
     await rm(join(folder, '000002.jpg'));
     await rename(join(folder, '000003.jpg'), join(folder, '000003.jpg.partial'));
-    await panels(args);
+    expect(await make()).toMatchObject([{ tests: 6, made: 2 }]);
     expect(await contentOf(fresh)).toEqual(before);
     expect(await time('000001.jpg')).toBe(kept);
     // As a kill leaves it that comes between the last test and the list.
@@ -450,7 +464,7 @@ describe('the same command', () => {
     await mkdir(join(folder, 'labels'));
     for (const [i, line] of lines.entries()) await writeFile(join(folder, 'labels', `00000${i}.json`), line);
     await rm(join(folder, 'panels.jsonl'));
-    await panels(args);
+    expect(await make()).toMatchObject([{ tests: 6, made: 0 }]);
     expect(await contentOf(fresh)).toEqual(before);
   });
 
