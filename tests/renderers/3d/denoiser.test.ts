@@ -97,9 +97,14 @@ function error(values: Float32Array, part: (x: number, y: number) => boolean = (
 }
 
 describe('denoiser', () => {
-  it('takes noise away and leaves edges of surfaces and of light', async () => {
-    const { before, after } = await denoised(1);
-    expect(error(before) / error(after)).toBeGreaterThan(2);
+  let before: Float32Array;
+  let after: Float32Array;
+  beforeAll(async () => {
+    ({ before, after } = await denoised(1));
+  });
+
+  it('takes noise away and leaves edges of surfaces and of light', () => {
+    expect(error(before) / error(after)).toBeGreaterThan(4);
     // Within a pixel of the edge of normals, of stripes, and of the shadow.
     for (const near of [
       (x: number) => x === 47 || x === 48,
@@ -111,11 +116,12 @@ describe('denoiser', () => {
   });
 
   it('leaves what is not covered whole, and what has no noise, as it is', async () => {
-    const { before, after } = await denoised(1);
+    let apart = 0;
     for (let k = 0; k < SIDE * SIDE; k++) {
       if (shown(k % SIDE, Math.floor(k / SIDE)).covered === 1) continue;
-      for (const c of [0, 1, 2, 3]) expect(Math.abs(after[4 * k + c]! - before[4 * k + c]!)).toBeLessThan(1e-5);
+      for (const c of [0, 1, 2, 3]) apart = Math.max(apart, Math.abs(after[4 * k + c]! - before[4 * k + c]!));
     }
+    expect(apart).toBeLessThan(1e-5);
     const clean = await denoised(0);
     expect(error(clean.after)).toBeLessThan(1e-3);
   });

@@ -1,13 +1,5 @@
 import type { Browser, Page } from 'puppeteer-core';
-import {
-  type DataTexture,
-  FloatType,
-  HalfFloatType,
-  LinearFilter,
-  RepeatWrapping,
-  UnsignedByteType,
-  UnsignedInt5999Type,
-} from 'three';
+import { type DataTexture, FloatType, HalfFloatType, LinearFilter, RepeatWrapping, UnsignedInt5999Type } from 'three';
 import { findBrowser } from '../../../renderers/browser.ts';
 import { startDrawing } from '../../../renderers/gl-probe.ts';
 
@@ -55,7 +47,6 @@ export class ShaderBench {
 const FORMATS = new Map<number, string>([
   [FloatType, 'RGBA32F RGBA FLOAT'],
   [HalfFloatType, 'RGBA16F RGBA HALF_FLOAT'],
-  [UnsignedByteType, 'RGBA8 RGBA UNSIGNED_BYTE'],
   [UnsignedInt5999Type, 'RGB9_E5 RGB UNSIGNED_INT_5_9_9_9_REV'],
 ]);
 
@@ -82,7 +73,7 @@ const gl = new OffscreenCanvas(1, 1).getContext('webgl2');
 gl.getExtension('EXT_color_buffer_float');
 gl.getExtension('OES_texture_float_linear');
 const bytesOf = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
-const VIEWS = { FLOAT: Float32Array, HALF_FLOAT: Uint16Array, UNSIGNED_BYTE: Uint8Array, UNSIGNED_INT_5_9_9_9_REV: Uint32Array };
+const VIEWS = { FLOAT: Float32Array, HALF_FLOAT: Uint16Array, UNSIGNED_INT_5_9_9_9_REV: Uint32Array };
 function shader(type, source) {
   const made = gl.createShader(type);
   gl.shaderSource(made, source);
