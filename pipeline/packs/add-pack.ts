@@ -207,7 +207,7 @@ class Adding {
     const [first] = chosen.refused;
     if (first !== undefined) {
       this.#progress.warn(
-        `${chosen.refused.length} files are left out, since their paths lead out of the pack: ${first} …`,
+        `${chosen.refused.length} files are left out, since they may not lie where their paths say: ${first} …`,
       );
     }
     await writeDurably(path, JSON.stringify({ ...asked, files: chosen.files }));

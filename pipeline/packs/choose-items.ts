@@ -5,7 +5,7 @@ import { BucketFiles } from '../bucket-files.ts';
 import { TextFile } from '../text-file.ts';
 import { UsageError } from '../usage-error.ts';
 import { licenceFilter } from './licence-filter.ts';
-import { relativePath } from './manifest.ts';
+import { isPackPath } from './pack-path.ts';
 import type { PackItem } from './pack-source.ts';
 
 /** What is wanted of a source; null: no limit. */
@@ -24,7 +24,7 @@ export interface Chosen {
   readonly allowed: number;
   /** Lines of the plan. */
   readonly files: number;
-  /** Ids of items whose paths would lead out of the pack: they are in none. */
+  /** Ids of items that could lie nowhere in a pack: their paths lead out of it, or to what it keeps for itself. */
   readonly refused: readonly string[];
 }
 
@@ -70,7 +70,7 @@ export async function chooseItems(
       const key = item.supplement ? 0 : hash128(`${seed}/${name}`)[0];
       const counted = !item.supplement && item.group === undefined;
       if (counted && !horizon.reaches(key)) continue;
-      if (!relativePath.safeParse(item.path).success) {
+      if (!isPackPath(item.path)) {
         refused.push(item.id);
         continue;
       }

@@ -112,6 +112,9 @@ describe('chooseItems', () => {
       item(3, { path: '/3.jpg' }),
       item(4, { path: 'a/../../4.jpg' }),
       item(5, { path: '1.jpg' }),
+      item(6, { path: 'index.jsonl' }),
+      item(7, { path: '.adding/plan.jsonl' }),
+      item(8, { path: '1.jpg.partial' }),
     ];
     const chosen = await choose(list, {});
     expect(chosen.map(({ path }) => path)).toEqual(['1.jpg']);

@@ -12,6 +12,7 @@ import {
   manifestSchema,
   type PackFile,
 } from '../../../pipeline/packs/manifest.ts';
+import { PACK_SOURCES } from '../../../pipeline/packs/pack-sources.ts';
 import { packFiles, packFolder, verifyPack } from '../../../pipeline/packs/pack-store.ts';
 import { decodePanoramaFile } from '../../../pipeline/panoramas/panorama-file.ts';
 import { panoramaLight } from '../../../pipeline/panoramas/solid-angle.ts';
@@ -180,6 +181,17 @@ describe('manifestSchema', () => {
     expect(manifestSchema.safeParse({ packs: [pack, pack] }).error?.message).toMatch(/pack id \\?"p\\?" is used twice/);
     const twice = { ...pack, obtained: { ...pack.obtained, files: [file, file] } };
     expect(manifestSchema.safeParse({ packs: [twice] }).error?.message).toMatch(/a\.jpg\\?" is listed twice/);
+  });
+});
+
+describe('packs of sources', () => {
+  it('have addresses as their sources want them, all of them https', async () => {
+    for (const { id, obtained } of (await loadManifest()).packs) {
+      if (!('addresses' in obtained)) continue;
+      const parsed = PACK_SOURCES[obtained.via].addresses.safeParse(obtained.addresses);
+      expect(parsed.error?.message, id).toBeUndefined();
+      expect(JSON.stringify(obtained.addresses), id).not.toContain('http:');
+    }
   });
 });
 
