@@ -34,56 +34,123 @@ export async function* readCsv(path: string, columns: readonly string[]): AsyncG
     } else if (values.length !== names.length) {
       throw new UsageError(`${path}, line ${line}: expected ${names.length} values, found ${values.length}`);
     } else {
-      const named = names.map((name, i) => [name, values[i]!] as const).filter(([name]) => name !== '');
-      yield { line, values: Object.fromEntries(named) };
+      const named: Record<string, string> = {};
+      for (let i = 0; i < values.length; i++) if (names[i] !== '') named[names[i]!] = values[i]!;
+      yield { line, values: named };
     }
   }
   if (!names) throw new UsageError(`${path}: expected the columns ${columns.join(', ')}, found an empty file`);
 }
 
-async function* records(path: string): AsyncGenerator<{ line: number; values: string[] }> {
-  let values: string[] = [];
-  let value = '';
-  // A quote within quotes ends them, unless another follows: then it is one of the value.
-  let state: 'start' | 'plain' | 'quoted' | 'quote' = 'start';
-  let line = 1;
-  let first = 1;
-  for await (const text of createReadStream(path, 'utf8')) {
-    if ((text as string).includes('\uFFFD')) throw new UsageError(`${path}: expected UTF-8, found another encoding`);
-    for (const char of text as string) {
-      if (char === '\n') line++;
-      if (state === 'quoted' ? char !== '"' : state === 'quote' && char === '"') {
-        value += char;
-        state = 'quoted';
-      } else if (state === 'quoted') {
-        state = 'quote';
-      } else if (char === ',') {
-        values.push(value);
-        value = '';
-        state = 'start';
-      } else if (char === '\n') {
-        yield* finish();
-      } else if (char === '"' && state === 'start') {
-        state = 'quoted';
-      } else if (!(char === '\uFEFF' && line === 1 && values.length === 0 && value === '')) {
-        if (state === 'quote' && char !== '\r')
-          throw new UsageError(`${path}, line ${line}: text after a closing quote`);
-        if (state === 'start') state = 'plain';
-        value += char;
+/** What is read of a file at once. */
+const PIECE_BYTES = 1 << 20;
+/** A longer record is none: its quote was opened by mistake. */
+const MOST_CHARACTERS = 1 << 24;
+
+interface Line {
+  readonly line: number;
+  readonly values: string[];
+}
+
+async function* records(path: string): AsyncGenerator<Line> {
+  const splitter = new Splitter(path);
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (bytes?: Buffer) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch {
+      throw new UsageError(`${path}: expected UTF-8, found another encoding`);
+    }
+  };
+  for await (const bytes of createReadStream(path, { highWaterMark: PIECE_BYTES })) yield* splitter.push(decode(bytes));
+  yield* splitter.push(decode());
+  yield* splitter.end();
+}
+
+/** Cuts text into records as it comes. Most have no quotes, and those are left to the engine's own search and split. */
+class Splitter {
+  readonly #path: string;
+  /** What is not cut yet: it begins with a record. */
+  #text = '';
+  /** Of its first character. */
+  #line = 1;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  *push(piece: string): Generator<Line> {
+    this.#text += piece;
+    yield* this.#cut();
+    if (this.#text.length > MOST_CHARACTERS) throw this.#neverClosed();
+  }
+
+  *end(): Generator<Line> {
+    if (this.#text === '') return;
+    this.#text += '\n';
+    yield* this.#cut();
+    if (this.#text !== '') throw this.#neverClosed();
+  }
+
+  /** Takes off the records that are complete. */
+  *#cut(): Generator<Line> {
+    const text = this.#text;
+    let at = 0;
+    let quote = text.indexOf('"');
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', at)) {
+      if (quote >= 0 && quote < at) quote = text.indexOf('"', at);
+      const line = this.#line;
+      let values: string[];
+      if (quote < 0 || quote > end) {
+        values = text.slice(at, text[end - 1] === '\r' && end > at ? end - 1 : end).split(',');
+        this.#line++;
+        at = end + 1;
+      } else {
+        const quoted = this.#quotedRecord(text, at);
+        if (!quoted) break;
+        ({ values, at } = quoted);
       }
+      if (values.length > 1 || values[0] !== '') yield { line, values };
+    }
+    this.#text = text.slice(at);
+  }
+
+  /** A record with a quote somewhere, and where the next one begins; undefined when its end is not there yet. */
+  #quotedRecord(text: string, start: number): { values: string[]; at: number } | undefined {
+    const values: string[] = [];
+    let lines = 0;
+    for (let at = start; ; ) {
+      let value = '';
+      if (text[at] === '"') {
+        // A quote within quotes ends them, unless another follows: then it is one of the value.
+        for (let from = at + 1; ; from = at + 1) {
+          at = text.indexOf('"', from);
+          if (at < 0) return undefined;
+          value += text.slice(from, at++);
+          if (text[at] !== '"') break;
+          value += '"';
+        }
+        for (let i = value.indexOf('\n'); i >= 0; i = value.indexOf('\n', i + 1)) lines++;
+        if (text[at] === '\r') at++;
+        if (at === text.length) return undefined;
+        if (text[at] !== ',' && text[at] !== '\n') {
+          throw new UsageError(`${this.#path}, line ${this.#line + lines}: text after a closing quote`);
+        }
+      } else {
+        const from = at;
+        while (at < text.length && text[at] !== ',' && text[at] !== '\n') at++;
+        if (at === text.length) return undefined;
+        value = text.slice(from, text[at] === '\n' && text[at - 1] === '\r' && at > from ? at - 1 : at);
+      }
+      values.push(value);
+      if (text[at++] === ',') continue;
+      this.#line += lines + 1;
+      return { values, at };
     }
   }
-  if (state === 'quoted') throw new UsageError(`${path}, line ${first}: a quote is opened and never closed`);
-  line++;
-  yield* finish();
 
-  function* finish() {
-    values.push(value.endsWith('\r') ? value.slice(0, -1) : value);
-    if (values.length > 1 || values[0] !== '') yield { line: first, values };
-    values = [];
-    value = '';
-    state = 'start';
-    first = line;
+  #neverClosed(): UsageError {
+    return new UsageError(`${this.#path}, line ${this.#line}: a quote is opened and never closed`);
   }
 }
 

@@ -29,8 +29,18 @@ export async function* jsonArrays(
   required: readonly string[],
   pieceBytes = PIECE_BYTES,
 ): AsyncGenerator<JsonElement[]> {
+  yield* jsonArraysOf(createReadStream(path, { highWaterMark: pieceBytes }), path, keys, required);
+}
+
+/** {@link jsonArrays} of a file that comes in pieces, such as a member of an archive. @param path its name in messages. */
+export async function* jsonArraysOf(
+  pieces: AsyncIterable<Buffer>,
+  path: string,
+  keys: readonly string[],
+  required: readonly string[],
+): AsyncGenerator<JsonElement[]> {
   const scanner = new Scanner(path, new Set(keys));
-  for await (const bytes of createReadStream(path, { highWaterMark: pieceBytes })) yield scanner.push(bytes);
+  for await (const bytes of pieces) yield scanner.push(bytes);
   scanner.end();
   const missing = required.filter(key => !scanner.found.has(key));
   if (missing.length === 0) return;
