@@ -1,7 +1,7 @@
 import type { CommandModule } from 'yargs';
 import type { OptionValues } from '../pipeline/options.ts';
 import { ADD_OPTIONS, ATTRIBUTION_OPTIONS, OWN_PACK_OPTIONS } from '../pipeline/packs/add-options.ts';
-import { addPack, FAILURES_NAME } from '../pipeline/packs/add-pack.ts';
+import { addPack, FAILURES_NAME, isBeingAdded } from '../pipeline/packs/add-pack.ts';
 import { addDebianPack } from '../pipeline/packs/debian-pack.ts';
 import type { Pack } from '../pipeline/packs/manifest.ts';
 import { OWN_SOURCES, ownPack } from '../pipeline/packs/own-pack.ts';
@@ -107,11 +107,12 @@ function present(all: readonly PackSummary[], id: string | undefined): PackSumma
   return [summary];
 }
 
-function list(packs: readonly PackSummary[]): void {
+async function list(packs: readonly PackSummary[]): Promise<void> {
   for (const { pack, state, folder, files, bytes, header } of packs) {
     const unusable = header?.unusable ? `, ${header.unusable} of them not usable` : '';
     const size = state === 'not added' ? 'not added' : `${state}, ${files} files, ${bytesText(bytes)}${unusable}`;
-    console.log(`${pack.id}  ${pack.kind}  ${size}`);
+    const begun = (await isBeingAdded(folder)) ? ', an add of it was begun: the same command continues it' : '';
+    console.log(`${pack.id}  ${pack.kind}  ${size}${begun}`);
     console.log(`  ${pack.title}\n  ${pack.licence}\n  ${state === 'not added' ? 'would lie' : 'lies'} in ${folder}`);
   }
 }

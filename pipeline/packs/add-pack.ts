@@ -106,6 +106,11 @@ export async function addPack(pack: Pack, order: PackOrder, settings: AddSetting
   }
 }
 
+/** Whether a pack in a folder was begun and is not complete: the same `assets add` continues it. */
+export async function isBeingAdded(folder: string): Promise<boolean> {
+  return (await stat(join(folder, WORK_FOLDER)).catch(unlessMissing)) !== undefined;
+}
+
 function sourceOf({ id, obtained }: Pack, options: SourceOptions): PackSource {
   if (!('addresses' in obtained)) throw new UsageError(`${id} comes with shapemill or from Debian packages`);
   const source = PACK_SOURCES[obtained.via];

@@ -2,7 +2,7 @@ import { opendir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashUnit } from '../../sampling/hash.ts';
 import { unlessMissing } from '../faults.ts';
-import { FAILURES_NAME, WORK_FOLDER } from './add-pack.ts';
+import { FAILURES_NAME, isBeingAdded, WORK_FOLDER } from './add-pack.ts';
 import { INDEX_NAME, readPackEntries, readPackHeader } from './pack-index.ts';
 import { lockPack } from './pack-lock.ts';
 
@@ -23,7 +23,7 @@ export interface Pruned {
  */
 export async function prunePack(folder: string, id: string, dropUnfinished: boolean): Promise<Pruned> {
   const work = join(folder, WORK_FOLDER);
-  const unfinished = (await stat(work).catch(unlessMissing)) !== undefined;
+  const unfinished = await isBeingAdded(folder);
   if (unfinished && !dropUnfinished) return { files: 0, bytes: 0, unfinished };
   const unlock = unfinished ? await lockPack(join(work, 'lock'), id) : undefined;
   const listed = new Set<number>([INDEX_NAME, FAILURES_NAME].map(name => hashUnit(name)));
