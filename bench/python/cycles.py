@@ -16,6 +16,7 @@ import numpy as np
 
 FOLDER = sys.argv[sys.argv.index('--') + 1]
 IOR = 1.45  # of glass; renderers/page/object-material.ts
+SCHLICK = 0.269  # specular level of the Fresnel curve whose mean is that of Schlick
 DIELECTRIC = 0.04  # reflectance of what is no metal, seen straight on
 
 with open(os.path.join(FOLDER, 'scene.json')) as file:
@@ -224,14 +225,15 @@ def make_material(transmissive):
     shading = graph.vector('NORMALIZE', graph.vector('ADD', unit, graph.scale(viewer, unseen)))
 
     # Principled as metal is the multiple-scattering GGX closure alone, with Fresnel's factor at the facets: its base colour
-    # is the reflectance seen straight on.
+    # is the reflectance seen straight on. Its Fresnel curve is that of glass, stretched; at this index (1.344) its mean over the
+    # hemisphere is Schlick's, 1/21.
     straight = graph.vector(
         'ADD',
         graph.scale(color, metalness),
         graph.scale((DIELECTRIC,) * 3, graph.math('SUBTRACT', 1.0, metalness)),
     )
     specular = graph.node('ShaderNodeBsdfPrincipled', {
-        'Base Color': straight, 'Metallic': 1.0, 'Specular': 0.5, 'Roughness': roughness, 'Normal': shading,
+        'Base Color': straight, 'Metallic': 1.0, 'Specular': SCHLICK, 'Roughness': roughness, 'Normal': shading,
     }, distribution='MULTI_GGX')
     # What the specular part of a dielectric leaves is scattered below it.
     cosine = graph.math('MAXIMUM', graph.vector('DOT_PRODUCT', shading, viewer), 0.0)
