@@ -59,6 +59,7 @@ export class PathTracer {
   readonly #screen: Mesh<ReturnType<typeof backdropGeometry>, ShaderMaterial>;
   readonly #camera = new OrthographicCamera();
   readonly #pace = new DrawPace();
+  readonly #compiled = new Set<ShaderMaterial>();
   /** Whether the material of the image in work lets light through. */
   #transmissive = false;
   /** Sums of light and coverage: the one that was added to last comes first. */
@@ -214,6 +215,8 @@ export class PathTracer {
       this.#sums = [floats(size, size), floats(size, size)];
     }
     const u = this.#uniforms;
+    const program = this.#transmissive ? this.#tracing.transmissive : this.#tracing.opaque;
+    await this.#compile(program, first);
     const flights: Flight[] = [];
     let landed = performance.now();
     const land = async ({ sync, work, began }: Flight) => {
@@ -234,7 +237,7 @@ export class PathTracer {
         const rows = this.#pace.rows(size, size - row, samples);
         to!.scissor.set(0, row, size, rows);
         const began = performance.now();
-        this.#draw(this.#transmissive ? this.#tracing.transmissive : this.#tracing.opaque, to!);
+        this.#draw(program, to!);
         flights.push({ sync: this.#fence(), work: samples * rows * size, began });
         if (flights.length > 1) await land(flights.shift()!);
         row += rows;
@@ -244,6 +247,17 @@ export class PathTracer {
     }
     for (const flight of flights) await land(flight);
     return this.#sums![0].texture;
+  }
+
+  /** Compiles a program, which takes seconds on software and says nothing of how fast it draws: by adding no samples. */
+  async #compile(program: ShaderMaterial, first: number): Promise<void> {
+    if (this.#compiled.has(program)) return;
+    this.#uniforms.firstSample.value = first;
+    this.#uniforms.endSample.value = first;
+    this.#uniforms.sums.value = this.#sums![0].texture;
+    this.#draw(program, this.#sums![1]);
+    await this.#passed(this.#fence());
+    this.#compiled.add(program);
   }
 
   #fence(): WebGLSync {
