@@ -72,7 +72,15 @@ describe.concurrent('--help', () => {
       ],
     ],
     [['preview'], ['shapemill preview [run]', 'run folder']],
-    [['assets'], ['shapemill assets [action] [pack]', 'list, verify and add asset packs', 'debian-photos']],
+    [
+      ['assets'],
+      [
+        'shapemill assets [action] [pack] [from]',
+        'list, add, verify and prune asset packs',
+        'debian-photos',
+        '--count',
+      ],
+    ],
     [['doctor'], ['shapemill doctor', 'look at the machine']],
   ] as const)('of %j says what it takes', async ([command, parts], { expect }) => {
     const { code, stdout, stderr } = await shapemill(...command, '--help');
@@ -112,6 +120,18 @@ describe('wrong usage', () => {
     ['a misspelt value', ['generate', '--subsets', 'shape2d'], /^--subsets: .* \(did you mean "shapes2d"\?\)/],
     ['a flag without its value', ['generate', '--shapes'], /shapes/],
     ['a misspelt action', ['assets', 'lits'], /"lits".* \(did you mean "list"\?\)/],
+    ['a misspelt pack', ['assets', 'add', 'urll'], /"urll" \(did you mean "url"\?\)/],
+    ['an option of another action', ['assets', 'list', '--count', '3'], /assets list takes no --count/],
+    [
+      'no list to add',
+      ['assets', 'add', 'url'],
+      /assets add url: expected an address or a list of addresses behind it/,
+    ],
+    [
+      'an option of another pack',
+      ['assets', 'add', 'debian-photos', '--count', '3'],
+      /--count: debian-photos is added whole/,
+    ],
     ['a switch that is neither on nor off', ['generate', '--fresh=maybe', '--dry-run'], /^--fresh: expected/],
   ])('is refused: %s', async ([, args, line], { expect }) => {
     expect(await refusal(...args)).toMatch(line);
