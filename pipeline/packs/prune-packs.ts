@@ -1,4 +1,4 @@
-import { opendir, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { lstat, opendir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashUnit } from '../../sampling/hash.ts';
 import { unlessMissing } from '../faults.ts';
@@ -16,18 +16,21 @@ export interface Pruned {
 
 /**
  * Removes what a pack's folder holds and its index does not list: files of an earlier choice, and partial ones. Files elsewhere
- * (a folder's that was added) are nothing of it.
+ * (a folder's that was added) are nothing of it, and a folder that is no pack is left alone.
  * @param folder of the pack.
  * @param dropUnfinished also what an unfinished add has brought so far, which could be continued otherwise.
  * @throws UsageError when it is being added.
  */
 export async function prunePack(folder: string, id: string, dropUnfinished: boolean): Promise<Pruned> {
   const work = join(folder, WORK_FOLDER);
-  const unfinished = await isBeingAdded(folder);
-  if (unfinished && !dropUnfinished) return { files: 0, bytes: 0, unfinished };
-  const unlock = unfinished ? await lockPack(join(work, 'lock'), id) : undefined;
-  const listed = new Set<number>([INDEX_NAME, FAILURES_NAME].map(name => hashUnit(name)));
+  const begun = await isBeingAdded(folder);
+  const unfinished = begun || folder.endsWith('.partial');
   const header = await readPackHeader(folder);
+  // What is neither a pack nor becomes one is somebody else's.
+  if (!header && !unfinished) return { files: 0, bytes: 0, unfinished };
+  if (unfinished && !dropUnfinished) return { files: 0, bytes: 0, unfinished };
+  const unlock = begun ? await lockPack(join(work, 'lock'), id) : undefined;
+  const listed = new Set<number>([INDEX_NAME, FAILURES_NAME].map(name => hashUnit(name)));
   if (header) for await (const { path } of readPackEntries(folder)) listed.add(hashUnit(path));
   const pruned = { files: 0, bytes: 0 };
   await pruneFolder('');
@@ -47,7 +50,7 @@ export async function prunePack(folder: string, id: string, dropUnfinished: bool
       } else if (header && listed.has(hashUnit(name))) left++;
       else {
         pruned.files++;
-        pruned.bytes += (await stat(path)).size;
+        pruned.bytes += (await lstat(path)).size;
         await rm(path);
       }
     }

@@ -340,6 +340,20 @@ describe('a folder', () => {
   });
 });
 
+describe('prunePack', () => {
+  it('leaves alone what is no pack, and an unfinished add unless it is named', async () => {
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'mine.jpg'), 'not of a pack');
+    expect(await prunePack(folder, 'photos', true)).toEqual({ files: 0, bytes: 0, unfinished: false });
+    await mkdir(join(folder, '.adding', 'downloads'), { recursive: true });
+    await writeFile(join(folder, '.adding', 'downloads', 'a.zip'), 'archive');
+    expect(await prunePack(folder, 'photos', false)).toEqual({ files: 0, bytes: 0, unfinished: true });
+    expect(await readdir(folder)).toEqual(['.adding', 'mine.jpg']);
+    expect(await prunePack(folder, 'photos', true)).toMatchObject({ unfinished: false });
+    expect(await readdir(dirname(folder))).toEqual([]);
+  });
+});
+
 describe('what a run gets of a pack', () => {
   it('is not what cannot be used: broken and flat meshes, near-duplicates', async () => {
     const cube = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n';
