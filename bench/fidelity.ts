@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UsageError } from '../pipeline/usage-error.ts';
 import type { GlBackEnd } from '../renderers/gl-back-ends.ts';
 import { MAX_BOUNCES } from '../renderers/page/path-tracer-shader.ts';
 import { RenderHost } from '../renderers/render-host.ts';
@@ -25,8 +26,10 @@ import type { BenchSettings } from './measure.ts';
 /** Samples a pixel of a converged picture. */
 const CONVERGED = 2048;
 const SIZE = 256;
-/** Samples of the pictures whose noise is measured; RMSEs are compared at that of the middle one of ours, about the engine's default. */
-const NOISY = [16, 64, 128];
+/** Samples of the pictures whose noise is measured, by the converged one's: 16, 64 and 128 of 2,048. Times are to the last one's noise, about the engine's default. */
+const NOISY = [1 / 128, 1 / 32, 1 / 16];
+/** Below that, two of them are the same. */
+const FEWEST = 64;
 /** Seeds of the converged pictures, and of the noisy ones. */
 const SEED = 1;
 const NOISY_SEED = 2;
@@ -51,13 +54,14 @@ interface Result extends ComparedScene {
  * converged picture. Pictures by Cycles are kept in the user's cache folder; times are always measured anew.
  */
 export async function fidelity({ count = CONVERGED, browser, gl, scenes, out }: BenchSettings): Promise<void> {
+  if (!(count >= FEWEST)) throw new UsageError(`--count: expected at least ${FEWEST} samples a pixel, got ${count}`);
   const version = await blenderVersion();
   if (!version) {
     console.log('skipped: no blender on the PATH (Debian and Ubuntu: apt-get install blender)');
     return;
   }
   const chosen = await fidelityScenes(SIZE, scenes);
-  if (chosen.length === 0) throw new Error(`no scene's name holds "${scenes}"`);
+  if (chosen.length === 0) throw new UsageError(`--scenes: no scene's name holds "${scenes}"`);
   const host = await RenderHost.start({ browser, gl: gl as GlBackEnd | undefined, pages: 1, timeLimit: TIME_LIMIT });
   const title = `${version}, ${count} samples a pixel, ${SIZE}²; ${host.facts.webglRenderer}`;
   const lines: string[] = [];
@@ -91,7 +95,7 @@ interface Setting {
 }
 
 async function compare(scene: FidelityScene, { host, version, samples }: Setting): Promise<Result> {
-  const noisy = NOISY.filter(fewer => fewer < samples);
+  const noisy = NOISY.map(share => Math.max(1, Math.round(share * samples)));
   const cycles = await cyclesPicture(scene, { samples, seed: SEED }, version, MAX_BOUNCES);
   const shelf = new SceneShelf();
   const items = shelf.put(scene);
@@ -122,8 +126,7 @@ async function compare(scene: FidelityScene, { host, version, samples }: Setting
     peers = convergence(await inTurn(noisy, paths => peer.draw(SIZE, paths)), converged, mask);
     await peer.close();
   }
-  // The noise that ours has left after the middle number of samples.
-  const level = Math.sqrt(ours.noise / noisy[noisy.length >> 1]!);
+  const level = Math.sqrt(ours.noise / Math.max(...noisy));
   const times = {
     ours: secondsTo(level, ours),
     peer: peers && secondsTo(level, peers),
