@@ -14,35 +14,39 @@ const ROW_STEP = 16;
 /** Samples a draw that are worth having fewer rows: a processor's lanes, which go through the shader together, then seldom wait. */
 const SAMPLES = 8;
 
-/** How fast what was learned of costly places is forgotten. */
-const FADING = 0.9;
+/** A draw that took less makes the next one larger by this factor at most: a costly part of the picture may follow a cheap one. */
+const GROWTH = 1.2;
+/** And one that took more makes it smaller by this at most: something else may have kept the machine busy. */
+const SHRINKING = 0.25;
+
+/** Draws of a smaller part of what was planned, the last rows, say, tell of the cost of a draw and not of its size. */
+const TELLING = 0.4;
 
 /**
  * Cuts the work on pictures into draws that take about {@link AIM} ms, by what earlier ones took: several samples of all rows at
  * once, or of a part of them. How it is cut does not change what is drawn.
  */
 export class DrawPace {
-  /** Milliseconds a sample of a pixel, of the costliest draw lately; at first, what slow software might take. */
-  #cost = 0.01;
-  #learned = false;
+  /** Samples of pixels that a draw should add; at first, what slow software can. */
+  #work = 4096;
 
   /** How many samples the rows of a picture are to be given next. @param left that are still to be added. */
   samples(size: number, left: number): number {
-    const ofRow = AIM / (this.#cost * size);
-    const ofAll = Math.floor(ofRow / size);
-    const ofFew = Math.floor(ofRow / ROW_STEP);
+    const ofAll = Math.floor(this.#work / (size * size));
+    const ofFew = Math.floor(this.#work / (size * ROW_STEP));
     return Math.min(left, Math.max(1, ofAll, Math.min(SAMPLES, ofFew)));
   }
 
   /** How many rows to draw next. @param left that lack these samples. */
   rows(size: number, left: number, samples: number): number {
-    const affordable = Math.max(1, Math.floor(AIM / (this.#cost * size * samples)));
+    const affordable = Math.max(1, Math.floor(this.#work / (size * samples)));
     return Math.min(left, affordable > ROW_STEP ? affordable - (affordable % ROW_STEP) : affordable);
   }
 
   /** Learns what a draw took. @param work samples of pixels. */
   took(milliseconds: number, work: number): void {
-    this.#cost = Math.max(milliseconds / work, this.#learned ? FADING * this.#cost : 0);
-    this.#learned = true;
+    if (milliseconds < AIM && work < TELLING * this.#work) return;
+    const factor = (work * AIM) / Math.max(milliseconds, 1) / this.#work;
+    this.#work *= Math.min(GROWTH, Math.max(SHRINKING, factor));
   }
 }
