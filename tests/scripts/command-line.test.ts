@@ -46,11 +46,11 @@ describe.concurrent('--help', () => {
     const { code, stdout, stderr } = await shapemill('generate', '--help');
     expect([code, stderr]).toEqual([0, '']);
     const help = flat(stdout);
+    // An option begins its line; texts of other options may name it too.
+    const entries = stdout.split(/^ {2,8}(?=--)/m).map(flat);
     for (const [name, option] of Object.entries(GENERATE_OPTIONS) as [string, Option][]) {
-      const start = help.indexOf(` --${name} `);
-      expect(start, name).toBeGreaterThan(-1);
-      const entry = help.slice(start, help.indexOf(' --', start + 3));
-      expect(entry).toContain(flat(option.help));
+      const entry = entries.find(text => text.startsWith(`--${name} `));
+      expect(entry, name).toContain(flat(option.help));
       if (option.default) expect(entry).toContain(`[default: ${option.default}]`);
       else expect(entry).not.toContain('[default');
     }
