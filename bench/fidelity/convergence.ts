@@ -20,10 +20,12 @@ export function convergence(pictures: readonly TimedPicture[], converged: TimedP
   const fewest = pictures.reduce((a, b) => (b.samples < a.samples ? b : a));
   const most = pictures.reduce((a, b) => (b.samples > a.samples ? b : a));
   if (fewest.samples === most.samples) throw new Error('expected pictures of different numbers of samples');
+  // What a picture takes whatever its samples (handing the scene over, reading back) is left out, unless others kept the machine so
+  // busy that nothing is left.
+  const each = (most.seconds - fewest.seconds) / (most.samples - fewest.samples);
   return {
     noise: Math.exp(logs.reduce((a, b) => a + b) / logs.length),
-    // What a picture takes whatever its samples (handing the scene over, reading back) is left out.
-    secondsPerSample: (most.seconds - fewest.seconds) / (most.samples - fewest.samples),
+    secondsPerSample: each > 0 ? each : most.seconds / most.samples,
   };
 }
 
