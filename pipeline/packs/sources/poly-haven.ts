@@ -11,6 +11,8 @@ const addresses = z.strictObject({
   files: z.string().min(1),
   /** The page of an asset, by its `{id}`. */
   page: z.string().min(1),
+  /** Of several that the API has of each file: `hdr`, `exr`; of textures `jpg`, `png`. */
+  format: z.string().min(1),
   /** Of textures: which maps of the API belong to a material. Left out for panoramas. */
   maps: z.array(z.string().min(1)).min(1).optional(),
 });
@@ -60,7 +62,7 @@ export const polyHaven: PackSource<Addresses> = {
   async locate(id, where, context) {
     const resolution = resolutionOf(context);
     const sizes = mapSchema.safeParse((await filesOf(id, where, context)).hdri).data ?? {};
-    const file = sizes[resolution]?.hdr;
+    const file = sizes[resolution]?.[where.format];
     if (file) return remote(file);
     const others = Object.keys(sizes).join(', ') || 'none';
     throw new FetchFault(`no panorama of ${resolution}; there are ${others}`, 'lasting');
@@ -72,14 +74,14 @@ const resolutionOf = ({ options }: SourceContext) => options.resolution ?? DEFAU
 function panorama([id, asset]: [string, Asset], where: Addresses, resolution: string): PackItem {
   return {
     id,
-    path: `${id}_${resolution}.hdr`,
+    path: `${id}_${resolution}.${where.format}`,
     origin: { lookup: id },
     ...rights(id, asset, where),
     category: asset.categories[0],
   };
 }
 
-/** The maps that a material is made of, as JPEG: a group for each texture. */
+/** The maps that a material is made of: a group for each texture. */
 async function* mapsOf(
   assets: readonly [string, Asset][],
   where: Addresses,
@@ -92,7 +94,7 @@ async function* mapsOf(
     const answers = await Promise.all(some.map(([id]) => filesOf(id, where, context)));
     for (const [j, [id, asset]] of some.entries()) {
       for (const name of names) {
-        const file = mapSchema.safeParse(answers[j]![name]).data?.[resolution]?.jpg;
+        const file = mapSchema.safeParse(answers[j]![name]).data?.[resolution]?.[where.format];
         if (!file) continue;
         const item: PackItem = {
           id: `${id}/${name}`,

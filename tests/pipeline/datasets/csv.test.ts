@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type CsvRecord, csvValue, readCsv } from '../../../pipeline/datasets/csv.ts';
 import { UsageError } from '../../../pipeline/usage-error.ts';
+import { rng } from '../../../sampling/rng.ts';
 import { put, temporaryFolder } from './fixtures.ts';
 
 const folder = temporaryFolder();
@@ -46,6 +47,47 @@ it('reads what is longer than a piece of the stream', async () => {
   const cells = Array.from({ length: 40_000 }, (_, i) => `"${i}, ""ü"""`);
   const records = await values(`n\r\n${cells.join('\r\n')}\r\n`);
   expect(records).toEqual(cells.map((_, i) => [`${i}, "ü"`]));
+});
+
+it('reads any text as a plain reading of characters does', async () => {
+  const random = rng(1, 'csv', 0);
+  const pick = (texts: readonly string[]) => texts[Math.floor(random.next() * texts.length)]!;
+  const quoted = () => `"${Array.from({ length: 3 }, () => pick(['x', ',', '\n', '\r\n', '""', 'ü', ''])).join('')}"`;
+  const plain = () => pick(['', 'y', 'in "side"', '\uFFFD', ' z ', 'a\rb']);
+  const line = () => [0, 1, 2].map(() => (random.next() < 0.3 ? quoted() : plain())).join(',');
+  for (let i = 0; i < 200; i++) {
+    const text = `a,b,c\n${Array.from({ length: 5 }, () => line() + pick(['\n', '\r\n'])).join('')}`;
+    expect(await values(text), JSON.stringify(text)).toEqual(plainly(text).slice(1));
+  }
+});
+
+/** Records of well-formed text, character by character. */
+function plainly(text: string): string[][] {
+  const records: string[][] = [];
+  let [values, value, quotes, opened]: [string[], string, boolean, boolean] = [[], '', false, false];
+  for (const [i, char] of [...text].entries()) {
+    if (quotes ? char !== '"' : !/[",\n]/.test(char) || (char === '"' && value !== '' && !opened)) value += char;
+    else if (char === '"') {
+      if (opened && !quotes) value += '"';
+      quotes = !quotes;
+      opened = true;
+    } else {
+      const ends = char === '\n' && [...text][i - 1] === '\r';
+      values.push(ends ? value.slice(0, -1) : value);
+      [value, opened] = ['', false];
+      if (char === '\n') {
+        records.push(values);
+        values = [];
+      }
+    }
+  }
+  return records;
+}
+
+it('tells another encoding from text that has been through one', async () => {
+  expect(await values('a\nm\uFFFDnchen\n')).toEqual([['m\uFFFDnchen']]);
+  const latin = await put(join(folder(), 'latin.csv'), Buffer.from('a\nm\xfcnchen\n', 'latin1'));
+  await expect(readCsv(latin, ['a']).next()).rejects.toThrow(/expected UTF-8, found another encoding/);
 });
 
 it.each([
