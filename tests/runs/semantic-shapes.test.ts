@@ -6,8 +6,9 @@ import { openBank, readItem } from '../../pipeline/bank.ts';
 import { decodeMask } from '../../pipeline/bank-images.ts';
 import type { Sample2dLabel, ShapeLabel } from '../../pipeline/labels.ts';
 import { SPLITS } from '../../pipeline/splits.ts';
-import { complaint, contentOf, filesIn, generate, scratchFolder, sidecarsOf } from './command.ts';
+import { contentOf, filesIn, generate, scratchFolder, sidecarsOf } from './command.ts';
 import { writePhotos, writeRecipe } from './photo-folder.ts';
+import { refusal } from './refusal.ts';
 import { labelsIn, sampleLabels } from './shard-files.ts';
 
 const scratch = scratchFolder();
@@ -263,10 +264,8 @@ describe('what no condition names', () => {
     const out = join(scratch, 'never');
     for (const source of ['semantic', 'projection']) {
       const recipe = await only(`${source}-black-white-rotated`);
-      const said = complaint(await generate(['--photos', photos, '--recipe', recipe, '--out', out], 2));
-      expect(said).toMatch(
-        new RegExp(`^shapemill: shapes2d.conditions name ${source} shapes, and nothing gives any: .*$`),
-      );
+      const said = await refusal('generate', '--photos', photos, '--recipe', recipe, '--out', out);
+      expect(said).toMatch(new RegExp(`^shapes2d.conditions name ${source} shapes, and nothing gives any: .*$`));
     }
     expect(await filesIn(out)).toEqual([]);
   });
@@ -282,6 +281,8 @@ describe('--semantic-shapes', () => {
     'outline-shapes',
     '--shapes',
     '1000',
+    '--workers',
+    '1',
   ];
 
   it('left out takes what there is, at most as many as --shapes', async () => {
@@ -302,7 +303,7 @@ it('what nothing would show is told and looked up by a plan too', async () => {
   const { stderr } = await generate([...plan, `plain:${data}`]);
   expect(stderr).toContain('outline-shapes is left out');
   expect(stderr).toContain('project-shapes is left out');
-  expect(complaint(await generate([...plan, `plain:${join(scratch, 'nowhere')}`], 2))).toContain('nowhere');
+  expect(await refusal('generate', ...plan, `plain:${join(scratch, 'nowhere')}`)).toContain('nowhere');
 });
 
 it('cut-outs may touch the edges of their pictures', async () => {
@@ -319,6 +320,8 @@ it('cut-outs may touch the edges of their pictures', async () => {
     `cutouts:${join(scratch, 'cut-outs')}`,
     '--stage',
     'outline-shapes',
+    '--workers',
+    '1',
     '--out',
     out,
   ]);

@@ -6,13 +6,14 @@ import type { PanelTest, Sample2dLabel, ShapeLabel, SilhouetteLabel } from '../.
 import type { Progress } from '../../pipeline/progress.ts';
 import type { Sidecar } from '../../pipeline/shard-writer.ts';
 import { type Validation, validate } from '../../pipeline/validate/validate.ts';
-import { complaint, filesIn, generate, scratchFolder, sha256, shapemill } from './command.ts';
-import { nameInSplit, smallPhoto, writePhotos, writeRecipe } from './photo-folder.ts';
+import { complaint, filesIn, scratchFolder, sha256, shapemill } from './command.ts';
+import { refusal } from './refusal.ts';
 import { changed, fitSidecar, flipByte, rewriteShard, withValues } from './rewrite-shard.ts';
 import { bankLabels, readShard, type ShardFile, sampleLabels } from './shard-files.ts';
+import { runWithPanels } from './shared-runs.ts';
 
 const scratch = scratchFolder();
-const whole = join(scratch, 'whole');
+let whole: string;
 const TRAIN = 'shapes2d/train/shapes2d-train-000000.tar';
 const VAL = 'shapes2d/val/shapes2d-val-000000.tar';
 const SHAPES = 'banks/shapes/shapes-000000.tar';
@@ -20,20 +21,7 @@ const TEXTURES = 'banks/textures/textures-000000.tar';
 const SILHOUETTES = 'silhouettes/train/silhouettes-train-000000.tar';
 
 beforeAll(async () => {
-  const photos = await writePhotos(scratch);
-  // Tests of panels need textures of three photos in the test split.
-  for (const name of ['giant-panda.webp', 'moose.webp', 'tea-garden.webp']) {
-    await smallPhoto(name)
-      .jpeg({ quality: 90 })
-      .toFile(join(photos, nameInSplit('photos', name.replace('.webp', ''), 'test')));
-  }
-  const recipe = await writeRecipe(join(scratch, 'small.json'), {
-    subsets: ['shapes2d', 'textures2d', 'silhouettes'],
-    shapes: 10,
-  });
-  await generate(['--photos', photos, '--recipe', recipe, '--out', whole]);
-  const panels = await shapemill('panels', whole, '--per-condition', '6', '--conditions', 'textures2d-black-same');
-  if (panels.code !== 0) throw new Error(panels.stderr);
+  ({ run: whole } = await runWithPanels());
 });
 
 const silent: Progress = { begin() {}, found() {}, advance() {}, end() {}, count() {}, info() {}, warn() {} };
@@ -420,6 +408,11 @@ describe('panel tests', () => {
       async run => writeFile(join(run, LIST, '../000000.jpg'), await blackSquare()),
       'a blank picture',
     ],
+    [
+      'another picture',
+      run => cp(join(run, LIST, '../000001.jpg'), join(run, LIST, '../000000.jpg')),
+      'another picture than its label says',
+    ],
     ['the list', run => rm(join(run, LIST)), 'tests that are not finished'],
     [
       'an answer',
@@ -455,8 +448,8 @@ describe('panel tests', () => {
 describe('what is no run', () => {
   it('is refused', async () => {
     await mkdir(join(scratch, 'none'));
-    expect(complaint(await shapemill('validate', join(scratch, 'none')))).toMatch(/^shapemill: expected a run folder/);
-    expect((await shapemill('validate')).code).toBe(2);
+    expect(await refusal('validate', join(scratch, 'none'))).toMatch(/^expected a run folder/);
+    expect(await refusal('validate')).toMatch(/^validate: expected a run folder/);
   });
 });
 
