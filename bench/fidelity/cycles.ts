@@ -40,9 +40,10 @@ export async function cyclesPicture(
   bounces: number,
 ): Promise<TimedPicture> {
   const cache = new CacheFolder();
-  const content = createHash('sha256');
-  for (const part of [scene.mesh, scene.material, scene.environment, await readFile(SCRIPT)]) content.update(part);
-  const key = cacheKey('fidelity', content.digest(), { version, scene: scene.scene, bounces, render });
+  const { arrays, description } = written(scene);
+  const content = createHash('sha256').update(await readFile(SCRIPT));
+  for (const array of Object.values(arrays)) content.update(array);
+  const key = cacheKey('fidelity', content.digest(), { version, description, bounces, render });
   const kept = await cache.get(key);
   if (kept) return fromEntry(kept, scene, render);
   const [made] = await rendered(scene, [render], bounces);
@@ -73,10 +74,10 @@ async function rendered(scene: FidelityScene, renders: readonly CyclesRender[], 
   const folder = await mkdtemp(join(tmpdir(), 'shapemill-cycles-'));
   try {
     const outputs = renders.map((_, i) => join(folder, `${i}.bin`));
-    await writeScene(scene, folder, {
-      bounces,
-      renders: renders.map((render, i) => ({ ...render, out: outputs[i]! })),
-    });
+    const { arrays, description } = written(scene);
+    for (const [name, array] of Object.entries(arrays)) await writeFile(join(folder, `${name}.bin`), array);
+    const job = { ...description, bounces, renders: renders.map((render, i) => ({ ...render, out: outputs[i] })) };
+    await writeFile(join(folder, 'scene.json'), JSON.stringify(job));
     await run(
       'blender',
       ['--background', '--factory-startup', '--python-exit-code', '1', '--python', SCRIPT, '--', folder],
@@ -90,23 +91,17 @@ async function rendered(scene: FidelityScene, renders: readonly CyclesRender[], 
   }
 }
 
-/** Arrays as raw floats, the rest as scene.json; cycles.py reads them. */
-async function writeScene({ scene, mesh, material, environment }: FidelityScene, folder: string, job: object) {
+/** What cycles.py reads of a scene: arrays as raw numbers, the rest as JSON. */
+function written({ scene, mesh, material, environment }: FidelityScene) {
   const maps = readPackedMaterial(material);
   const panorama = decodePanorama(environment);
-  const { positions, rest, normals, indices } = displacedMesh(mesh, scene.material, maps);
   const [fx, fy, fz, w] = scene.environment.rotation;
   const arrays = {
-    positions,
-    rest,
-    normals,
-    indices,
+    ...displacedMesh(mesh, scene.material, maps),
     ...linearMaps(maps),
     panorama: rgbaUpwards(panorama),
   };
-  for (const [name, array] of Object.entries(arrays)) await writeFile(join(folder, `${name}.bin`), array);
   const description = {
-    ...job,
     ...scene,
     side: maps.side,
     panorama: { width: panorama.width, height: panorama.height },
@@ -114,7 +109,7 @@ async function writeScene({ scene, mesh, material, environment }: FidelityScene,
     mapTurn: rotationMatrix(scene.material.mapping.rotation),
     toPanorama: rotationMatrix([-fx, -fy, -fz, w]),
   };
-  await writeFile(join(folder, 'scene.json'), JSON.stringify(description));
+  return { arrays, description };
 }
 
 /** The maps as linear RGBA floats: filtered as light, as graphics cards filter sRGB textures. Alpha is 1 everywhere. */
