@@ -131,5 +131,6 @@ export async function startBrowser(
     handleSIGINT: false, // ours to handle: a shard is put away first
     handleSIGTERM: false,
     handleSIGHUP: false,
+    protocolTimeout: 0, // whoever draws watches for signs of life: in software an image may take many minutes
   });
 }
