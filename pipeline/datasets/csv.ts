@@ -16,30 +16,37 @@ export interface CsvRecord {
  * @throws UsageError that says which line is not as expected.
  */
 export async function* readCsv(path: string, columns: readonly string[]): AsyncGenerator<CsvRecord> {
-  let names: string[] | undefined;
-  for await (const { line, values } of records(path)) {
-    if (!names) {
-      names = values.map(name => name.trim());
-      const missing = columns.filter(column => !names!.includes(column));
-      if (missing.length > 0) {
-        const separated = names.length === 1 && /[;\t]/.test(names[0]!) ? ' separated by commas' : '';
-        throw new UsageError(
-          `${path}: expected the columns ${columns.join(', ')}${separated}, found ${names.join(', ')}`,
-        );
+  let names: readonly string[] | undefined;
+  for await (const lines of pieces(path)) {
+    for (const { line, values } of lines) {
+      if (!names) {
+        names = columnNames(path, values, columns);
+        continue;
       }
-      const twice = names.find((name, i) => name !== '' && names!.indexOf(name) < i);
-      if (twice !== undefined) throw new UsageError(`${path}: the column ${twice} is there twice`);
-      // An object's keys cannot be called so everywhere.
-      if (names.includes('__proto__')) throw new UsageError(`${path}: a column may not be called __proto__`);
-    } else if (values.length !== names.length) {
-      throw new UsageError(`${path}, line ${line}: expected ${names.length} values, found ${values.length}`);
-    } else {
+      if (values.length !== names.length) {
+        throw new UsageError(`${path}, line ${line}: expected ${names.length} values, found ${values.length}`);
+      }
       const named: Record<string, string> = {};
       for (let i = 0; i < values.length; i++) if (names[i] !== '') named[names[i]!] = values[i]!;
       yield { line, values: named };
     }
   }
   if (!names) throw new UsageError(`${path}: expected the columns ${columns.join(', ')}, found an empty file`);
+}
+
+/** The first line's values as names. @throws UsageError when they cannot be, or lack some of `columns`. */
+function columnNames(path: string, values: readonly string[], columns: readonly string[]): readonly string[] {
+  const names = values.map(name => name.trim());
+  const missing = columns.filter(column => !names.includes(column));
+  if (missing.length > 0) {
+    const separated = names.length === 1 && /[;\t]/.test(names[0]!) ? ' separated by commas' : '';
+    throw new UsageError(`${path}: expected the columns ${columns.join(', ')}${separated}, found ${names.join(', ')}`);
+  }
+  const twice = names.find((name, i) => name !== '' && names.indexOf(name) < i);
+  if (twice !== undefined) throw new UsageError(`${path}: the column ${twice} is there twice`);
+  // An object's keys cannot be called so everywhere.
+  if (names.includes('__proto__')) throw new UsageError(`${path}: a column may not be called __proto__`);
+  return names;
 }
 
 /** What is read of a file at once. */
@@ -52,7 +59,8 @@ interface Line {
   readonly values: string[];
 }
 
-async function* records(path: string): AsyncGenerator<Line> {
+/** The records of a file, piece by piece: waiting for each record would take longer than cutting it off. */
+async function* pieces(path: string): AsyncGenerator<Iterable<Line>> {
   const splitter = new Splitter(path);
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const decode = (bytes?: Buffer) => {
@@ -62,9 +70,9 @@ async function* records(path: string): AsyncGenerator<Line> {
       throw new UsageError(`${path}: expected UTF-8, found another encoding`);
     }
   };
-  for await (const bytes of createReadStream(path, { highWaterMark: PIECE_BYTES })) yield* splitter.push(decode(bytes));
-  yield* splitter.push(decode());
-  yield* splitter.end();
+  for await (const bytes of createReadStream(path, { highWaterMark: PIECE_BYTES })) yield splitter.push(decode(bytes));
+  yield splitter.push(decode());
+  yield splitter.end();
 }
 
 /** Cuts text into records as it comes. Most have no quotes, and those are left to the engine's own search and split. */

@@ -28,6 +28,7 @@ const addresses = z.strictObject({
     .min(1),
 });
 type ImageList = z.infer<typeof addresses>['lists'][number];
+type Columns = Readonly<Record<string, string>>;
 
 /**
  * Open Images: lists in CSV tell each image's licence, author and page on Flickr. Images are fetched one by one, from a bucket (which
@@ -43,18 +44,25 @@ export const openImages: PackSource<z.infer<typeof addresses>> = {
   async *items({ lists }, { options: { subsets }, fetch }) {
     const asked = askedSubsets(lists, subsets).filter(list => subsets || !list.onlyIfAsked);
     const paths = await Promise.all(asked.map(({ subset, url }) => fetch({ url }, `${subset}.csv`)));
-    for (const [i, list] of asked.entries()) yield* images(list, paths[i]!);
+    for (const [i, list] of asked.entries()) {
+      const itemOf = itemsIn(list);
+      for await (const { values } of readCsv(paths[i]!, COLUMNS)) {
+        const item = itemOf(values);
+        if (item) yield item;
+      }
+    }
   },
 };
 
-async function* images({ subset, image, changes }: ImageList, path: string): AsyncGenerator<PackItem> {
+/** A function that makes a line of a list an item; undefined when it has no address. */
+function itemsIn({ subset, image, changes }: ImageList): (values: Columns) => PackItem | undefined {
   const address = addressTemplate(image);
   const licenceOf = remembered(licenceOfAddress);
-  for await (const { values } of readCsv(path, COLUMNS)) {
+  return values => {
     const { ImageID: id, OriginalURL, OriginalLandingURL, License = '', Author } = values;
     const url = address(values);
-    if (!id || !URL.canParse(url)) continue;
-    yield {
+    if (!id || !URL.canParse(url)) return undefined;
+    return {
       id,
       path: `${subset}/${id}${extensionOf(url)}`,
       origin: image === ORIGINAL ? original(url, values) : { url },
@@ -63,11 +71,11 @@ async function* images({ subset, image, changes }: ImageList, path: string): Asy
       url: OriginalLandingURL || OriginalURL || null,
       ...(changes && { changes }),
     };
-  }
+  };
 }
 
 /** With the size and the MD5, in base64, that the list tells of it. */
-function original(url: string, { OriginalSize, OriginalMD5 }: Readonly<Record<string, string>>): RemoteFile {
+function original(url: string, { OriginalSize, OriginalMD5 }: Columns): RemoteFile {
   const bytes = Number(OriginalSize);
   const md5 = Buffer.from(OriginalMD5 ?? '', 'base64');
   return {
