@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UsageError } from '../../usage-error.ts';
 import { addressTemplate } from '../address-template.ts';
 import { FetchFault } from '../fetch-fault.ts';
+import { packPath } from '../pack-path.ts';
 import type { PackItem, PackSource, RemoteFile, SourceContext } from '../pack-source.ts';
 
 const addresses = z.strictObject({
@@ -112,7 +113,8 @@ async function* mapsOf(
 
 /** The API's answer for an asset. @throws FetchFault when it is none. */
 async function filesOf(id: string, where: Addresses, context: SourceContext): Promise<z.infer<typeof filesSchema>> {
-  const answer = await context.json({ url: addressTemplate(where.files)({ id }) }, `files/${id}.json`);
+  const url = addressTemplate(where.files)({ id });
+  const answer = await context.json({ url }, packPath(`files/${id}.json`));
   const files = filesSchema.safeParse(answer);
   if (files.success) return files.data;
   throw new FetchFault('the API tells no files of it', 'lasting');
