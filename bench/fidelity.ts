@@ -30,6 +30,8 @@ const SIZE = 256;
 const NOISY = [1 / 128, 1 / 32, 1 / 16];
 /** Below that, two of them are the same. */
 const FEWEST = 64;
+/** Samples of three-gpu-pathtracer's converged picture, by the others': each takes it many times as long. */
+const PEER_SHARE = 1 / 4;
 /** Seeds of the converged pictures, and of the noisy ones. */
 const SEED = 1;
 const NOISY_SEED = 2;
@@ -121,7 +123,7 @@ async function compare(scene: FidelityScene, { host, version, samples }: Setting
   let peers: Convergence | undefined;
   if (scene.constant) {
     const peer = await Peer.open(host, scene, MAX_BOUNCES);
-    const converged = await peer.draw(SIZE, samples);
+    const converged = await peer.draw(SIZE, Math.round(PEER_SHARE * samples));
     others.push(compared('three-gpu-pathtracer', converged.picture, cycles.picture, mask));
     peers = convergence(await inTurn(noisy, paths => peer.draw(SIZE, paths)), converged, mask);
     await peer.close();
