@@ -1,3 +1,4 @@
+import { REAL_CONDITION } from '../../scenes/panel-conditions.ts';
 import type { BankKind } from '../bank-kinds.ts';
 import type { Configuration } from '../configuration.ts';
 import { EXPORT_FORMATS } from '../exports/exporter.ts';
@@ -7,9 +8,9 @@ import { SPLITS, type Split } from '../splits.ts';
 import type { StageName } from '../stage-names.ts';
 import { VERSION } from '../version.ts';
 import { conditionNames, introduction, shapeSources, subsetsIn, titleOf } from './introduction.ts';
-import { type LicenceCounts, licenceHeader, licenceSection } from './licence-section.ts';
+import { type LicenceCounts, licenceChoice, licenceHeader, licenceSection } from './licence-section.ts';
 import { markdownTable } from './markdown.ts';
-import type { RunContents, RunShard, Sources } from './survey.ts';
+import type { PanelList, RunContents, RunShard, Sources } from './survey.ts';
 
 /** What a card is written from. */
 export interface CardFacts {
@@ -42,9 +43,15 @@ export function card(facts: CardFacts): string {
     '## Loading',
     loadingSection(contents, subsets),
     '## Licences and attribution',
-    licenceSection(licences, sources.meetings),
+    licenceSection(
+      licences,
+      `The label of each sample${contents.panels.length > 0 ? ' and the line of each panel test' : ''} names its own.`,
+      sources.meetings,
+    ),
     '## Known limits',
     limitsSection(facts, subsets),
+    '## Before you publish',
+    publishingSection(licences),
   ]
     .filter(part => part !== '')
     .join('\n\n')}\n`;
@@ -149,7 +156,7 @@ function contentsSection({ shards, panels }: RunContents, subsets: readonly Subs
   }
   if (panels.length > 0) {
     parts.push(
-      `Panel tests${panels.some(({ condition }) => condition === 'real') ? ' (`real`: of photographs that were given)' : ''}, made from the test split: which of the panels B, C and D shows what panel A shows?`,
+      `Panel tests${panels.some(({ condition }) => condition === REAL_CONDITION) ? ' (`real`: of photographs that were given)' : ''}, made from the test split: which of the panels B, C and D shows what panel A shows?`,
       markdownTable([['condition', 'tests'], ...panels.map(({ condition, tests }) => [condition, tests])]),
     );
   }
@@ -240,18 +247,28 @@ function recipeSection({ configuration, renderers }: CardFacts, subsets: readonl
 
 function loadingSection({ shards, panels }: RunContents, subsets: readonly Subset[]): string {
   const [subset] = subsets;
-  if (subset === undefined) return 'There are no samples yet.';
+  const parts = [
+    ...(subset !== undefined ? [sampleLoading(shards, subset)] : []),
+    ...(panels.length > 0 ? [panelLoading(panels)] : []),
+  ];
+  if (parts.length === 0) return 'There are no samples yet.';
+  const formats = EXPORT_FORMATS.filter(format => {
+    if (format === 'folders') return isInstanced(subsets);
+    if (format === 'barebones') return subsets.includes('silhouettes');
+    if (format === 'imagefolder' || format === 'coco') return subsets.length > 0;
+    return panels.length > 0;
+  });
+  parts.push(`shapemill writes other forms: \`npm run export -- RUN --format ${formats.join(' | ')}\`.`);
+  return parts.join('\n\n');
+}
+
+function sampleLoading(shards: readonly RunShard[], subset: Subset): string {
   const split = splitsOf(shards, subset)[0]!;
   const mine = shards.filter(shard => shard.subset === subset && shard.split === split);
   const [fields, names, shown] =
     subset === 'silhouettes'
       ? [['hq.jpg', 'silhouette.png'], 'image, silhouette, label', '["annotated"]["label"]']
       : [['jpg', 'mask.png'], 'image, mask, label', '["instance"]["id"]'];
-  const formats = EXPORT_FORMATS.filter(format => {
-    if (format === 'folders') return isInstanced(subsets);
-    if (format === 'barebones') return subsets.includes('silhouettes');
-    return format === 'imagefolder' || format === 'coco' || panels.length > 0;
-  });
   return [
     'PyTorch, with WebDataset, in this folder:',
     '',
@@ -273,8 +290,41 @@ function loadingSection({ shards, panels }: RunContents, subsets: readonly Subse
     'for sample in samples:',
     `    print(sample["json"]${shown}, sample["${fields[0]}"].size)`,
     '```',
+  ].join('\n');
+}
+
+/**
+ * They are no configuration in the header: `datasets` reads all configurations of a folder with the builder of the first, which is that
+ * of the shards, and finds no tar in a list of tests.
+ */
+function panelLoading(panels: readonly PanelList[]): string {
+  const { condition } = panels[0]!;
+  return [
+    'Panel tests, in this folder, with Pillow:',
     '',
-    `shapemill writes other forms: \`npm run export -- RUN --format ${formats.join(' | ')}\`.`,
+    '```python',
+    'import json',
+    'from pathlib import Path',
+    'from PIL import Image',
+    '',
+    `for line in Path("panels/${condition}/panels.jsonl").read_text("utf8").splitlines():`,
+    '    test = json.loads(line)',
+    `    image = Image.open(Path("panels/${condition}") / test["image"])`,
+    '    print(test["question"], test["choices"], test["answer"], image.size)',
+    '```',
+    '',
+    'or with Hugging Face’s `datasets`, a condition at a time:',
+    '',
+    '```python',
+    'from datasets import Image, load_dataset',
+    '',
+    `folder = "panels/${condition}/"`,
+    'tests = load_dataset("json", data_files=folder + "panels.jsonl", split="train")',
+    'tests = tests.map(lambda test: {"image": folder + test["image"]}).cast_column("image", Image())',
+    'print(tests[0]["question"], tests[0]["answer"], tests[0]["image"].size)',
+    '```',
+    '',
+    'Guessing is right in `chance` of the tests. The letters are drawn into the pictures: do not shuffle the choices.',
   ].join('\n');
 }
 
@@ -284,6 +334,22 @@ function numbersOf(shards: readonly RunShard[]): string {
   const [first, last] = [numbers[0]!, numbers.at(-1)!];
   if (numbers.length === 1) return first;
   return Number(last) - Number(first) === numbers.length - 1 ? `{${first}..${last}}` : `{${numbers.join(',')}}`;
+}
+
+/** What only a publisher knows, and what is to be looked at; the run is one command's output until then. */
+function publishingSection(licences: LicenceCounts): string {
+  return [
+    'shapemill knows neither who publishes this nor where; fill in, and remove this section:',
+    '',
+    '- [ ] **Name**: `pretty_name` above, the title, and `name` and `description` in `croissant.json`.',
+    '- [ ] **Who and where**: `creator`, `url` and `datePublished` in `croissant.json` (the first two stand as “to be filled in”, the third is the day the run began), and here whom to write to.',
+    `- [ ] **Citation**: how this dataset is to be cited, here and as \`citeAs\` in \`croissant.json\`; that it was made with shapemill ${VERSION}, and where you have that from; the works that its recipe and its sources ask to be cited.`,
+    `- [ ] **Licence**: ${licenceChoice(licences)} Name it as \`license\` above and in \`croissant.json\`; \`attribution.csv\` goes along.`,
+    '- [ ] **Known limits**: whether the list above is whole, and holds for what you publish; `npm run validate -- RUN` finds nothing wrong.',
+    '- [ ] **Paths**: `run.json` has the command with folders of your machine, and `panels/*/settings.json` and `locks/` are of use for continuing the run only.',
+    '',
+    'Fill in last, or in a copy: `generate`, `panels` and `card` write these files anew when something was added to the run.',
+  ].join('\n');
 }
 
 const FROM_PHOTOGRAPHS = [
@@ -329,6 +395,11 @@ function limitsSection({ contents, configuration, sources }: CardFacts, subsets:
   if (subsets.includes('silhouettes')) {
     lines.push(
       '- Classes and masks of silhouettes, and their faults, are those of the segmentation datasets. Splits are cut by picture and not by class: a class may be in several.',
+    );
+  }
+  if (contents.panels.some(({ condition }) => condition === REAL_CONDITION)) {
+    lines.push(
+      '- Authors and licences of the photographs in the `real` tests are **not known**: they were given as a folder. Clear them before you publish, or leave `panels/real/` out. Whether one of them is also a photograph that training images were made from was not checked.',
     );
   }
   lines.push('- Authors and licences are those that the packs state; nothing was checked beyond that.');

@@ -4,7 +4,7 @@ import { sha256OfFile } from '../sha256.ts';
 import { VERSION } from '../version.ts';
 import { ATTRIBUTION_COLUMNS } from './attribution.ts';
 import { type LicenceCounts, namedLicences } from './licence-section.ts';
-import type { RunContents, RunShard, UsedSource } from './survey.ts';
+import type { PanelList, RunContents, RunShard, UsedSource } from './survey.ts';
 
 /** The terms of Croissant 1.1 by their short names, as its specification recommends (appendix 1), and PROV-O for sources. */
 const CONTEXT = {
@@ -145,9 +145,9 @@ export async function croissant(
     name,
     description,
     license: licences(countLicences(sources)),
-    // Where it will be published is not known yet: the card beside this file is its page.
-    url: 'README.md',
-    creator: { '@type': 'sc:Organization', name: `not named; made with shapemill ${VERSION}` },
+    // Required, and known to the publisher alone: the card says what to fill in. The address is one that can never be anybody's.
+    url: 'https://example.org/to-be-filled-in',
+    creator: { '@type': 'sc:Organization', name: 'to be filled in: who publishes this dataset' },
     datePublished: date,
     version: '1.0.0',
     isLiveDataset: false,
@@ -161,8 +161,9 @@ export async function croissant(
       ...panels.map(({ path, bytes, sha256 }) => fileObject(path, 'application/jsonl', bytes, sha256)),
       fileObject('attribution.csv', 'text/csv', (await stat(attribution)).size, await sha256OfFile(attribution)),
       ...subsets.flatMap(subset => fileSets(subset, shardsOf(subset))),
+      ...panels.map(panelPictures),
     ],
-    recordSet: [...subsets.map(recordSet), sourceRecords()],
+    recordSet: [...subsets.map(recordSet), ...panels.map(panelRecords), sourceRecords()],
   };
 }
 
@@ -259,6 +260,58 @@ function recordSet(subset: Subset): object {
   };
 }
 
+const picturesId = (condition: string) => `panels-${condition}-picture-files`;
+
+/** The pictures of a condition's tests. They are in no archive: the pattern counts from the folder of this description. */
+function panelPictures({ condition }: PanelList): object {
+  return {
+    '@type': 'cr:FileSet',
+    '@id': picturesId(condition),
+    name: picturesId(condition),
+    description: `pictures of the panel tests of ${condition}, in the folder of this description`,
+    encodingFormat: 'image/jpeg',
+    includes: `panels/${condition}/*.jpg`,
+  };
+}
+
+/** Values of a panel test beside its picture, as {@link COMMON}. */
+const TEST = [
+  ['id', 'sc:Text', '$.id', 'unique over all conditions'],
+  ['condition', 'sc:Text', '$.condition', 'what the panels have in common'],
+  ['question', 'sc:Text', '$.question', 'the prompt'],
+  ['choices', 'sc:Text', '$.choices', 'letters of the panels that may be the answer'],
+  ['answer', 'sc:Text', '$.answer', 'letter of the panel that shows what panel A shows'],
+  ['chance', 'sc:Float', '$.chance', 'share of right answers that guessing gives'],
+] as const;
+
+/** A record a test of a condition: a line of its list, and its picture, joined by the picture's name. */
+function panelRecords({ condition, path }: PanelList): object {
+  const id = `panels-${condition}`;
+  const fileSet = reference(picturesId(condition));
+  const fromList = (jsonPath: string) => ({ fileObject: reference(path), extract: { jsonPath } });
+  return {
+    '@type': 'cr:RecordSet',
+    '@id': id,
+    name: id,
+    description: `panel tests of ${condition}: which of the panels B, C and D shows what panel A shows?`,
+    key: reference(`${id}/id`),
+    field: [
+      ...TEST.map(([name, type, jsonPath, description]) => ({
+        ...field(id, name, type, description, { source: fromList(jsonPath) }),
+        ...(name === 'choices' && { isArray: true, arrayShape: '3' }),
+      })),
+      field(id, 'file', 'sc:Text', 'name of the picture', { source: fromList('$.image') }),
+      field(id, 'image_file', 'sc:Text', 'name of the picture that image is', {
+        source: { fileSet, extract: { fileProperty: 'filename' } },
+        references: reference(`${id}/file`),
+      }),
+      field(id, 'image', 'sc:ImageObject', 'the four panels: A upper left, B upper right, C and D below', {
+        source: { fileSet, extract: { fileProperty: 'content' } },
+      }),
+    ],
+  };
+}
+
 function sourceRecords(): object {
   return {
     '@type': 'cr:RecordSet',
@@ -281,6 +334,7 @@ const DESCRIPTIONS: Readonly<Record<(typeof ATTRIBUTION_COLUMNS)[number], string
   author: 'empty: not known',
   licence: 'SPDX expression; empty: not known',
   url: 'where it or its licence is published',
+  changes: 'what its pack did to the author’s file; empty: nothing',
   used_in: 'places with the number of labels there that name it',
   times: 'labels that name it',
 };

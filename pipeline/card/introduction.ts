@@ -20,12 +20,17 @@ export function subsetsIn({ shards }: RunContents): Subset[] {
 
 /** What a run is called: by what it holds, since names of recipes and folders tell a stranger nothing. */
 export function titleOf(contents: RunContents): string {
-  const subsets = subsetsIn(contents).map(subset => TITLES[subset]);
+  const names: string[] = subsetsIn(contents);
   const banks = [...new Set(contents.shards.flatMap(({ bank }) => bank?.replaceAll('-', ' ') ?? []))];
-  if (subsets.length === 0 && contents.panels.length > 0) subsets.push('panel tests');
-  if (subsets.length === 0 && banks.length > 0) subsets.push(`banks of ${joined(banks)}`);
-  const title = subsets.length > 0 ? joined(subsets) : 'nothing yet';
-  return title[0]!.toUpperCase() + title.slice(1);
+  if (names.length === 0 && contents.panels.length > 0) names.push('panel tests');
+  if (names.length === 0 && banks.length > 0) names.push(`banks of ${joined(banks)}`);
+  return titleFrom(names);
+}
+
+/** A title that names what there is: subsets, and other things by their names. */
+export function titleFrom(names: readonly string[]): string {
+  const title = joined(names.map(name => (Object.hasOwn(TITLES, name) ? TITLES[name as Subset] : name)));
+  return title === '' ? 'Nothing yet' : title[0]!.toUpperCase() + title.slice(1);
 }
 
 function joined(names: readonly string[]): string {

@@ -31,9 +31,10 @@ export function namedLicences(counts: LicenceCounts): LicenceTerms[] {
 /**
  * What the licences of the sources ask of the result, in Markdown. It lists and flags; it gives no answer where the licences give
  * none.
+ * @param named where a sample's own sources are named beside the list: a sentence.
  * @param meetings images by the share-alike licences that meet in them; undefined: not looked at.
  */
-export function licenceSection(counts: LicenceCounts, meetings?: ReadonlyMap<string, number>): string {
+export function licenceSection(counts: LicenceCounts, named: string, meetings?: ReadonlyMap<string, number>): string {
   const rows = [...counts].map(([licence, sources]) => ({ licence, sources, terms: expressionTerms(licence) }));
   rows.sort((a, b) => b.sources - a.sources || ((a.licence ?? '') < (b.licence ?? '') ? -1 : 1));
   if (rows.length === 0) return 'Nothing was made from any source yet.';
@@ -42,7 +43,7 @@ export function licenceSection(counts: LicenceCounts, meetings?: ReadonlyMap<str
   const demanding = (demand: Demand) => sources(({ demands }) => demands.includes(demand));
   const paragraphs = [
     'Images are made from works of others: photographs, meshes, panoramas, pictures of datasets. `attribution.csv` lists each of them ' +
-      'with author, licence and address; the label of each sample names its own.',
+      `with author, licence and address, as far as they are known. ${named}`,
     markdownTable([
       ['licence', 'sources', 'asks for'],
       ...rows.map(({ licence, sources: count, terms }) => [nameOf(licence, terms), count, asksFor(licence, terms)]),
@@ -78,6 +79,27 @@ export function licenceSection(counts: LicenceCounts, meetings?: ReadonlyMap<str
   const copyleft = copyleftOf(rows.map(({ terms }) => terms));
   if (copyleft.length > 1) paragraphs.push(meeting(copyleft, meetings));
   return paragraphs.join('\n\n');
+}
+
+/** What a publisher may choose for a licence, one sentence; no answer where the licences of the sources give none. */
+export function licenceChoice(counts: LicenceCounts): string {
+  const rows = [...counts].map(([licence, sources]) => ({ sources, terms: expressionTerms(licence) }));
+  const closed = rows.filter(
+    ({ terms: { known, demands } }) =>
+      !known || demands.includes('no-derivatives') || demands.includes('all-rights-reserved'),
+  );
+  const unclear = closed.reduce((sum, { sources }) => sum + sources, 0);
+  const demands = new Set(rows.flatMap(({ terms }) => terms.demands));
+  const copyleft = copyleftOf(rows.map(({ terms }) => terms));
+  const first =
+    unclear > 0 ? `first clear or leave out the ${works(unclear)} that no licence is known to open; then ` : '';
+  const use = demands.has('non-commercial') ? ', for use that is not commercial only' : '';
+  if (copyleft.length > 1)
+    return `${first}none is sure: what is made from works under ${copyleft.join(' and ')} may have to be under each of them. Leave out all but one (\`--licences\`), or ask.`;
+  if (copyleft.length === 1)
+    return `${first}${copyleft[0]}, or one that it calls compatible, with the attribution${use}.`;
+  if (demands.has('attribution')) return `${first}one of your choice that asks for the attribution to be kept${use}.`;
+  return `${first}one of your choice.`;
 }
 
 const works = (count: number) => (count === 1 ? '1 source' : `${count.toLocaleString('en')} sources`);

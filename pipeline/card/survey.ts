@@ -149,11 +149,11 @@ function sourcesIn({ id, photo, panorama, provenance, sources }: AnyLabel): Sour
   );
 }
 
-/** The id of the file that a bank item was made from. */
-const fileOf = (item: string) => item.replace(/-[a-z]\d+$/, '');
+/** The id of the file that a bank item was made from, as the list of sources has it. */
+export const fileOf = (item: string) => item.replace(/-[a-z]\d+$/, '');
 
-function sourceOf(id: string, { pack, file, licence, author, url }: Provenance): Source {
-  return { id, pack, file, licence, author, url };
+function sourceOf(id: string, { pack, file, licence, author, url, changes }: Provenance): Source {
+  return { id, pack, file, licence, author, url, ...(changes !== undefined && { changes }) };
 }
 
 class Tally {

@@ -8,7 +8,7 @@ import type { Split } from '../splits.ts';
 import type { TextFile } from '../text-file.ts';
 import type { ExportFolder } from './export-folder.ts';
 import { exporter } from './exporter.ts';
-import { boxValues, conditionOf, licenceOf, type MaskedLabel, type SampleLabel } from './label-facts.ts';
+import { boxValues, conditionOf, licenceOf, type MaskedLabel, type SampleLabel, sourceId } from './label-facts.ts';
 import { croppedRuns, halfCoveredRuns, type MaskRuns } from './mask-runs.ts';
 import { fileOf, labelOf, readSamples, type SamplePart, type StoredSample, sampleParts } from './sample-parts.ts';
 
@@ -76,13 +76,18 @@ export const coco = exporter<SamplePart>({
       '- `<subset>/<split>/<shard>/<key>.jpg`: the images; `file_name` counts from the subset’s folder.',
       '- Masks are compressed run lengths; box and area are those of the mask. Silhouettes have their classes as categories; the other subsets have one category and the instance as an attribute (`instance`, `instance_id`), since no instance is in two splits.',
     ].join('\n'),
+    rights:
+      'Each image has the ids of its sources in the list (`sources`), and in `license` the id of an entry of `licenses`: a licence with its address, or, of works under several, their SPDX expression with the ids of the single licences (`licenses`), each an entry with its address where it has one. Authors are in the list alone.',
     loading: [
+      'In this folder:',
+      '',
       '```python',
       'from pycocotools.coco import COCO',
       '',
-      `coco = COCO("${parts[0]?.subset}/coco-train.json")`,
+      `coco = COCO("${parts[0]!.subset}/coco-${parts[0]!.split}.json")`,
       'annotation = next(iter(coco.anns.values()))',
       'mask = coco.annToMask(annotation)',
+      `file = "${parts[0]!.subset}/" + coco.imgs[annotation["image_id"]]["file_name"]`,
       '```',
     ].join('\n'),
   }),
@@ -107,7 +112,8 @@ function rowOf(sample: StoredSample, part: SamplePart, id: number, name: string)
     variation,
     ...attributes,
   };
-  const image = { id, file_name: name, width, height, split: part.split };
+  const sources = [...new Set(label.sources.map(sourceId))];
+  const image = { id, file_name: name, width, height, split: part.split, sources };
   const names: RowNames = { licence: licenceOf(label), category, supercategory };
   return `${JSON.stringify(names)}\t${JSON.stringify(image)}\t${area === 0 ? '' : JSON.stringify(annotation)}`;
 }
@@ -142,6 +148,7 @@ function silhouetteRow({ annotated, object, hq }: SilhouetteLabel) {
 /** Categories and licences of a subset, numbered from 1 in alphabetical order: the same in all its files. */
 interface Names {
   readonly categories: ReadonlyMap<string, { readonly id: number; readonly supercategory: string }>;
+  /** Expressions of images, and the single licences in them. */
   readonly licences: ReadonlyMap<string, number>;
 }
 
@@ -150,6 +157,7 @@ async function namesOf(parts: readonly SamplePart[], out: ExportFolder, signal: 
   const licences = new Set<string>();
   for await (const { names } of rowsOf(parts, out, signal)) {
     if (!categories.has(names.category)) categories.set(names.category, names.supercategory);
+    for (const { id } of expressionTerms(names.licence).licences) licences.add(id);
     licences.add(names.licence);
   }
   const sorted = [...categories].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -168,10 +176,16 @@ async function* rowsOf(parts: readonly SamplePart[], out: ExportFolder, signal: 
   }
 }
 
-/** Of a single licence; several have none in common. */
-function urlOf(expression: string): string {
+/**
+ * An entry of `licenses`. Several licences have no address in common: an expression names its licences by their ids, in a field that is
+ * ours, and each of them has an entry with its own.
+ */
+function licenceEntry(expression: string, numbers: ReadonlyMap<string, number>): object {
   const { licences } = expressionTerms(expression);
-  return (licences.length === 1 && licences[0]!.url) || '';
+  const [only] = licences;
+  const entry = { id: numbers.get(expression), name: expression };
+  if (only!.id === expression) return { ...entry, url: only!.url ?? '' };
+  return { ...entry, url: '', licenses: licences.map(({ id }) => numbers.get(id)) };
 }
 
 /**
@@ -196,7 +210,7 @@ async function writeAnnotations(
   };
   for (const file of files) {
     file.list('licenses');
-    for (const [name, id] of licences) file.add(JSON.stringify({ id, name, url: urlOf(name) }));
+    for (const name of licences.keys()) file.add(JSON.stringify(licenceEntry(name, licences)));
     file.list('categories');
     for (const [name, { id, supercategory }] of categories) file.add(JSON.stringify({ id, name, supercategory }));
     file.list('images');

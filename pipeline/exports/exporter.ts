@@ -22,8 +22,10 @@ export interface ExportPart {
 export interface ExportGuide {
   /** What lies where: a Markdown paragraph or list. */
   readonly layout: string;
-  /** How it is read: Markdown, with a code block. */
+  /** How it is read, in the export's folder unless it says another: Markdown, with a code block. */
   readonly loading: string;
+  /** Where the sources of a sample are named beside `attribution.csv`, or that they are not: a sentence. */
+  readonly rights: string;
   /** Lines of the YAML header beside the licence. */
   readonly yaml?: readonly string[];
 }
@@ -44,7 +46,7 @@ export interface Exporter<Part extends ExportPart = ExportPart> {
   write(part: Part, out: PartWriter): Promise<void>;
   /** Writes the lists, when all parts are written. */
   finish(parts: readonly Part[], out: ExportFolder, signal: AbortSignal): Promise<void>;
-  guide(parts: readonly Part[], run: string): ExportGuide;
+  guide(parts: readonly Part[]): ExportGuide;
 }
 
 /** Defines a format: keeps the type of its parts within its file. */

@@ -1,5 +1,6 @@
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { copyAttribution, licencesIn, writeAttribution } from '../card/attribution.ts';
+import { titleFrom } from '../card/introduction.ts';
 import { licenceHeader, licenceSection } from '../card/licence-section.ts';
 import { contentsOf, sourcesOf } from '../card/survey.ts';
 import { ATTRIBUTION, isCurrent } from '../card/write-card.ts';
@@ -163,12 +164,12 @@ async function describe(
     writeAttribution(attribution, mine);
   }
   const licences = await licencesIn(attribution);
-  const name = basename(run.path);
-  const { layout, loading, yaml = [] } = form.guide(parts, name);
+  const { layout, loading, rights, yaml = [] } = form.guide(parts);
+  const title = `${titleFrom(namesOf(parts))} (${form.name})`;
   const text = [
-    ['---', `pretty_name: ${JSON.stringify(name)}`, ...licenceHeader(licences), ...yaml, '---'].join('\n'),
-    `# ${name} · ${form.name}`,
-    `${form.title}. Written by shapemill ${VERSION} from a run; images are those of the run, byte by byte. \`export.json\` names what it was made from.`,
+    ['---', `pretty_name: ${JSON.stringify(title)}`, ...licenceHeader(licences), ...yaml, '---'].join('\n'),
+    `# ${title}`,
+    `${form.title}. Written by shapemill ${VERSION} from the run \`${basename(run.path)}\`; images are those of the run, byte by byte. \`export.json\` names what it was made from.`,
     '## Contents',
     contentsLines(parts),
     '## Layout',
@@ -176,10 +177,15 @@ async function describe(
     '## Loading',
     loading,
     '## Licences and attribution',
-    licenceSection(licences),
+    licenceSection(licences, rights),
     'The list names the sources of what was exported; `used_in` and `times` count the labels of the whole run.',
   ];
   await writeDurably(join(folder.path, 'README.md'), `${text.join('\n\n')}\n`);
+}
+
+/** What was exported, for its title: each subset once; of panel tests, that they are. */
+function namesOf(parts: readonly ExportPart[]): string[] {
+  return [...new Set(parts.map(({ subset, place }) => (place === 'panels' ? 'panel tests' : subset)))];
 }
 
 function contentsLines(parts: readonly ExportPart[]): string {

@@ -41,6 +41,7 @@ export const folders = exporter<SamplePart | ShapePart>({
   async finish() {},
 
   guide: parts => ({
+    rights: 'LAS&T’s folders have no labels: of a single image, the label in the run (`<key>.json`) names the sources.',
     layout: [
       '- `<subset>/<split>/<instance>/<n>.jpg`: the images of an instance. `<subset>/<split>` is what LAS&T’s trainers take as their folder.',
       '- `masks/<subset>/<split>/<instance>/<n>.png`: their masks, 8-bit grey. They lie apart, since a trainer takes every file of an instance’s folder for an image.',
@@ -52,16 +53,27 @@ export const folders = exporter<SamplePart | ShapePart>({
         : []),
       '- The number of an instance is that in the keys of the run: `shapes2d/train/000012/3.jpg` is `shapes2d-000012-3`.',
     ].join('\n'),
-    loading: [
-      '```python',
-      'from torchvision.datasets import ImageFolder',
-      '',
-      'instances = ImageFolder("shapes2d/train")  # a class an instance: pairs of one are of the same shape',
-      'image, instance = instances[0]',
-      '```',
-    ].join('\n'),
+    loading: ['In this folder:', '', '```python', ...examplesOf(parts), '```'].join('\n'),
   }),
 });
+
+/** Python that reads what there is: images of instances, or shapes alone. */
+function examplesOf([first]: readonly (SamplePart | ShapePart)[]): string[] {
+  if (first!.subset === 'shapes') {
+    return [
+      'from pathlib import Path',
+      'from PIL import Image',
+      '',
+      `shapes = [Image.open(path) for path in sorted(Path("${first.kind}").glob("*.png"))]`,
+    ];
+  }
+  return [
+    'from torchvision.datasets import ImageFolder',
+    '',
+    `instances = ImageFolder("${first!.subset}/${first!.split}")  # a class an instance: its images share what the subset is about`,
+    'image, instance = instances[0]',
+  ];
+}
 
 async function writeSamples(part: SamplePart, out: PartWriter): Promise<void> {
   const { subset, split } = part;

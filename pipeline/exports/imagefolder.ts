@@ -1,6 +1,7 @@
+import { hubName } from '../card/card.ts';
 import type { SilhouetteLabel } from '../labels.ts';
 import { type ExportGuide, exporter } from './exporter.ts';
-import { boxValues, conditionOf, licenceOf, type MaskedLabel, type SampleLabel } from './label-facts.ts';
+import { boxValues, conditionOf, licenceOf, type MaskedLabel, type SampleLabel, sourceId } from './label-facts.ts';
 import { fileOf, labelOf, readSamples, type SamplePart, sampleParts } from './sample-parts.ts';
 
 /** The images of a sample: field in the shard, and the name of the column that `datasets` makes of it. */
@@ -57,7 +58,7 @@ function columnsOf(label: SampleLabel): Record<string, unknown> {
     instance_id: instance.id,
     variation,
     ...(label.subset === 'silhouettes' ? silhouetteColumns(label) : maskedColumns(label)),
-    sources: sources.map(source => ('photo' in source && source.photo) || source.id),
+    sources: sources.map(sourceId),
     authors: [...new Set(sources.map(({ author }) => author ?? 'unknown'))],
     licence: licenceOf(label),
   };
@@ -83,13 +84,13 @@ function silhouetteColumns({ annotated, object, statistics }: SilhouetteLabel): 
   };
 }
 
-function guide(parts: readonly SamplePart[], run: string): ExportGuide {
+function guide(parts: readonly SamplePart[]): ExportGuide {
   const subsets = [...new Set(parts.map(({ subset }) => subset))];
   const yaml = ['configs:'];
   for (const subset of subsets) {
     yaml.push(`- config_name: ${subset}`, '  data_files:');
     for (const split of new Set(parts.filter(part => part.subset === subset).map(part => part.split))) {
-      yaml.push(`  - split: ${split === 'val' ? 'validation' : split}`, `    path: ${subset}/${split}/**`);
+      yaml.push(`  - split: ${hubName(split)}`, `    path: ${subset}/${split}/**`);
     }
   }
   return {
@@ -98,11 +99,16 @@ function guide(parts: readonly SamplePart[], run: string): ExportGuide {
       `- \`<subset>/<split>/${LIST}\`: one line a sample: its images (\`file_name\`, \`mask_file_name\`; of silhouettes \`hq_file_name\`, \`silhouette_file_name\`, \`edge_file_name\`, \`grey_file_name\`) and its label as columns.`,
       '- `<subset>/<split>/<shard>/<key>.jpg`, `.mask.png` …: the images.',
     ].join('\n'),
+    rights: `Each line of \`${LIST}\` has the sources of its sample (\`sources\`: \`id\` in the list), their authors, and their licences as one SPDX expression (\`licence\`).`,
     loading: [
+      'In this folder:',
+      '',
       '```python',
+      'from pathlib import Path',
       'from datasets import load_dataset',
       '',
-      `samples = load_dataset("${run}", "${subsets[0]}", split="train")  # or the folder's path instead of its name on the Hub`,
+      '# Published, it is the name on the Hub instead of the path.',
+      `samples = load_dataset(str(Path.cwd()), "${subsets[0]}", split="${hubName(parts[0]!.split)}")`,
       'sample = samples[0]',
       `print(sample["instance"], sample["${subsets[0] === 'silhouettes' ? 'silhouette' : 'image'}"])`,
       '```',

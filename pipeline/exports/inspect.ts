@@ -53,7 +53,10 @@ export const inspect = exporter<PanelPart>({
       '- `<condition>.jsonl`: a sample a line: `id`, `input` (text and picture), `choices`, `target`, `metadata`.',
       '- `<condition>/000000.jpg` …: the pictures; paths count from the folder of the list, as Inspect resolves them.',
     ].join('\n'),
+    rights: '`metadata.licences` of each sample are the licences of what its picture shows; it names no authors.',
     loading: [
+      'As `panels.py` in this folder (`inspect eval panels.py --model …`):',
+      '',
       '```python',
       'from inspect_ai import Task, task',
       'from inspect_ai.dataset import json_dataset',

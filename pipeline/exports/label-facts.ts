@@ -1,5 +1,6 @@
 import type { Box } from '../../extractors/image.ts';
 import { jointExpression } from '../card/licence-terms.ts';
+import { fileOf } from '../card/survey.ts';
 import type { Sample2dLabel, Sample3dLabel, SilhouetteLabel } from '../labels.ts';
 
 /** The label of a sample that has an image and a mask. */
@@ -14,6 +15,11 @@ export function boxValues({ left, top, width, height }: Box): [number, number, n
 /** The licences of all that an image was made from, as one SPDX expression. */
 export function licenceOf({ sources }: SampleLabel): string {
   return jointExpression(sources.map(({ licence }) => licence));
+}
+
+/** The id that a source of a label has in `attribution.csv`: that of the photo or file it was made from. */
+export function sourceId(source: SampleLabel['sources'][number]): string {
+  return ('photo' in source && source.photo) || fileOf(source.id);
 }
 
 /** What distinguishes the images of an instance, in one word. */

@@ -1,11 +1,24 @@
 import { exporter } from './exporter.ts';
 import { type PanelPart, panelParts, readTests } from './panel-parts.ts';
 
-const COLUMNS = ['index', 'image', 'question', 'B', 'C', 'D', 'answer', 'category', 'l2-category', 'split'] as const;
+const COLUMNS = [
+  'index',
+  'image',
+  'question',
+  'A',
+  'B',
+  'C',
+  'D',
+  'answer',
+  'category',
+  'l2-category',
+  'split',
+] as const;
 
 /**
- * VLMEvalKit's tables: one a condition, since pictures stand in them. There is no column A: VLMEvalKit offers the letters
- * that have one, and panel A is what the others are compared with.
+ * VLMEvalKit's tables: one a condition, since pictures stand in them. Column A is empty: VLMEvalKit takes a table
+ * that has columns A and B for multiple choice and any other for open questions, and it offers the letters whose cells are not empty;
+ * panel A is what the others are compared with.
  */
 export const vlmevalkit = exporter<PanelPart>({
   name: 'vlmevalkit',
@@ -24,6 +37,7 @@ export const vlmevalkit = exporter<PanelPart>({
           index: String(index++),
           image: image.toString('base64'),
           question: test.question,
+          A: '',
           B: 'panel B',
           C: 'panel C',
           D: 'panel D',
@@ -45,12 +59,16 @@ export const vlmevalkit = exporter<PanelPart>({
   async finish() {},
 
   guide: parts => ({
-    layout: `- \`<condition>.tsv\`: ${COLUMNS.join(', ')}. Images are JPEG in base64; \`index\` is unique over all files, so that they can be put together.`,
+    layout: `- \`<condition>.tsv\`: ${COLUMNS.join(', ')}. A is empty: that panel is no answer. Images are JPEG in base64; \`index\` is unique over all files, so that they can be put together.`,
+    rights:
+      'The tables have no column of it: VLMEvalKit has none. Of a single picture, its line in the run’s `panels.jsonl` names the sources.',
     loading: [
-      'Copy a table into `$LMUData` (`~/LMUData` by default) and name it; what VLMEvalKit does not know it takes for multiple choice:',
+      'In this folder, then in that of VLMEvalKit, which looks for tables in `$LMUData` (`~/LMUData` by default) and takes one with columns A and B for multiple choice:',
       '',
       '```sh',
-      `python run.py --data ${parts[0]?.condition} --model YOUR_MODEL`,
+      'mkdir -p ~/LMUData && cp *.tsv ~/LMUData/',
+      'cd path/to/VLMEvalKit',
+      `python run.py --data ${parts[0]!.condition} --model YOUR_MODEL`,
       '```',
       '',
       'The letters are drawn into the pictures: do not shuffle the choices (no circular evaluation).',

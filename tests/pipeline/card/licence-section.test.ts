@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { licenceHeader, licenceSection } from '../../../pipeline/card/licence-section.ts';
+import {
+  type LicenceCounts,
+  licenceChoice,
+  licenceHeader,
+  licenceSection as sectionOf,
+} from '../../../pipeline/card/licence-section.ts';
+
+const licenceSection = (counts: LicenceCounts, meetings?: ReadonlyMap<string, number>) =>
+  sectionOf(counts, 'Labels name their own.', meetings);
 
 const counts = (...licences: (string | null)[]) => new Map(licences.map((licence, i) => [licence, i + 1]));
 
@@ -14,6 +22,10 @@ describe('the header', () => {
 });
 
 describe('the section on licences', () => {
+  it('says where a sample names its own', () => {
+    expect(licenceSection(counts('CC0-1.0'))).toContain('as far as they are known. Labels name their own.');
+  });
+
   it('says of CC0 alone that nothing is asked', () => {
     const text = licenceSection(counts('CC0-1.0'));
     expect(text).toContain('| [CC0-1.0](https://spdx.org/licenses/CC0-1.0.html) | 1 | nothing |');
@@ -57,5 +69,19 @@ describe('the section on licences', () => {
       .filter(line => line.startsWith('|'));
     const cells = (line: string) => line.split(/(?<!\\)\|/).length;
     expect(cells(row!)).toBe(cells(head!));
+  });
+});
+
+describe('the choice of a licence', () => {
+  it.each([
+    [counts('CC0-1.0'), /^one of your choice\.$/],
+    [counts('CC0-1.0', 'CC-BY-4.0'), /asks for the attribution to be kept\.$/],
+    [counts('CC-BY-NC-4.0'), /for use that is not commercial only\.$/],
+    [counts('CC-BY-4.0', 'CC-BY-SA-4.0'), /^CC-BY-SA-4\.0, or one that it calls compatible/],
+    [counts('CC-BY-SA-3.0', 'GPL-2.0-only'), /^none is sure/],
+    [counts('CC0-1.0', null), /^first clear or leave out the 2 sources .*then one of your choice\.$/],
+    [counts('CC-BY-ND-4.0'), /^first clear or leave out the 1 source that/],
+  ])('of %j is as free as the sources are', (licences, said) => {
+    expect(licenceChoice(licences)).toMatch(said);
   });
 });

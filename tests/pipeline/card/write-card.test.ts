@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { writeCard } from '../../../pipeline/card/write-card.ts';
 import { RunFolder } from '../../../pipeline/run-folder.ts';
-import { csvRecords, frontMatter } from '../../readers/plain-readers.ts';
+import { csvRecords, frontMatter, jsonLines } from '../../readers/plain-readers.ts';
 import { filesIn, scratchFolder, sha256 } from '../../runs/command.ts';
 import { readShard } from '../../runs/shard-files.ts';
 import { writePanels, writeSmallRun } from '../exports/small-run.ts';
@@ -137,8 +137,8 @@ describe('croissant.json', () => {
   it('has file sets of one file for each sample of their shards', async () => {
     const { distribution } = await read();
     const sets = distribution.filter(node => node['@type'] === 'cr:FileSet');
-    expect(sets).toHaveLength(3 + 5);
-    for (const { '@id': id, includes, containedIn } of sets) {
+    expect(sets).toHaveLength(3 + 5 + 1);
+    for (const { '@id': id, includes, containedIn } of sets.slice(0, -1)) {
       const pattern = new RegExp(`^[^.]+${String(includes).slice(1).replaceAll('.', '\\.')}$`);
       for (const { '@id': shard } of containedIn as Node[]) {
         const names = (await readShard(join(path, shard))).map(({ name }) => name);
@@ -148,9 +148,37 @@ describe('croissant.json', () => {
     }
   });
 
+  it('has a record set a condition of panel tests, with a picture for each of its lines', async () => {
+    const { distribution, recordSet } = await read();
+    const pictures = distribution.find(({ '@id': id }) => id === 'panels-real-picture-files')!;
+    expect(pictures.includes).toBe('panels/real/*.jpg');
+    const there = (await filesIn(path)).filter(file => /^panels\/real\/[^/]*\.jpg$/.test(file));
+    const tests = jsonLines(await text('panels/real/panels.jsonl'));
+    expect(tests.map(({ image }) => `panels/real/${image}`)).toEqual(there);
+    const { field } = recordSet.find(({ '@id': id }) => id === 'panels-real')!;
+    const names = field.map(({ name }) => name);
+    for (const name of ['condition', 'image', 'question', 'choices', 'answer', 'chance']) expect(names).toContain(name);
+    for (const { source } of field) {
+      const { extract } = source as { extract: { jsonPath?: string } };
+      if (extract.jsonPath) expect(tests[0]).toHaveProperty(extract.jsonPath.slice(2));
+    }
+  });
+
+  it('says what only a publisher can fill in', async () => {
+    const { creator, url } = await read();
+    expect([creator, url]).toEqual([
+      { '@type': 'sc:Organization', name: expect.stringContaining('to be filled in') },
+      'https://example.org/to-be-filled-in',
+    ]);
+    const { body } = frontMatter(await text('README.md'));
+    const [, list] = body.split('## Before you publish\n');
+    for (const said of ['**Name**', '`creator`', '`citeAs`', '**Licence**: first clear', 'whom to write to'])
+      expect(list).toContain(said);
+  });
+
   it('has a record set a subset, whose paths find something in a label', async () => {
     const { recordSet } = await read();
-    expect(recordSet.map(({ '@id': id }) => id)).toEqual(['shapes2d', 'silhouettes', 'sources']);
+    expect(recordSet.map(({ '@id': id }) => id)).toEqual(['shapes2d', 'silhouettes', 'panels-real', 'sources']);
     for (const { '@id': id, field } of recordSet.slice(0, 2)) {
       const [shard] = (await filesIn(path)).filter(file => file.startsWith(`${id}/`) && file.endsWith('.tar'));
       const files = await readShard(join(path, shard!));
@@ -198,6 +226,8 @@ describe('README.md', () => {
     expect(body).toMatch(/\| silhouettes \| 2 \| 1 \| 1 \| 4 \| 3 \|/);
     expect(body).toContain('| real | 3 |');
     expect(body).toContain('shapes2d-train-{000000..000001}.tar');
+    expect(body).toContain('Path("panels/real/panels.jsonl")');
+    expect(body).toMatch(/`real` tests are \*\*not known\*\*.*was not checked/);
     expect(body).toContain('load_dataset("path/to/this/folder", "shapes2d", split="train", streaming=True)');
   });
 

@@ -133,7 +133,15 @@ describe('imagefolder', () => {
 });
 
 interface CocoFile {
-  readonly images: { id: number; file_name: string; width: number; height: number; split: string; license: number }[];
+  readonly images: {
+    id: number;
+    file_name: string;
+    width: number;
+    height: number;
+    split: string;
+    license: number;
+    sources: string[];
+  }[];
   readonly annotations: {
     id: number;
     image_id: number;
@@ -144,8 +152,18 @@ interface CocoFile {
     segmentation: { size: [number, number]; counts: string };
   }[];
   readonly categories: { id: number; name: string; supercategory: string }[];
-  readonly licenses: { id: number; name: string }[];
+  readonly licenses: { id: number; name: string; url: string; licenses?: number[] }[];
 }
+
+/** What an export of the small run is called. */
+const TITLES: Readonly<Record<ExportFormat, string>> = {
+  folders: '2D shapes and shapes',
+  imagefolder: '2D shapes and silhouettes of objects',
+  coco: '2D shapes and silhouettes of objects',
+  barebones: 'Silhouettes of objects',
+  vlmevalkit: 'Panel tests',
+  inspect: 'Panel tests',
+};
 
 const unique = (values: readonly unknown[]) => new Set(values).size === values.length;
 
@@ -178,6 +196,25 @@ describe('coco', () => {
       const [left, top] = [Math.min(...xs), Math.min(...ys)];
       expect(annotation.bbox).toEqual([left, top, Math.max(...xs) - left + 1, Math.max(...ys) - top + 1]);
       expect(annotation.area).toBe(set.length);
+    }
+  });
+
+  it('names sources as the list of sources does, and each licence of several with its address', async () => {
+    const path = join(scratch, 'licensed', 'run');
+    const { shapes2d } = await writeSmallRun(path, { licences: ['CC-BY-4.0', 'CC-BY-SA-3.0', null] });
+    const settings = { format: 'coco', out: join(scratch, 'licensed/coco'), subsets: ['shapes2d'] } as const;
+    await exportRun(path, settings, silent, new AbortController().signal);
+    const coco: CocoFile = JSON.parse(await text('licensed/coco/shapes2d/coco.json'));
+    const listed = csvRecords(await text('licensed/coco/attribution.csv'));
+    expect(unique(coco.licenses.map(({ id }) => id))).toBe(true);
+    expect(coco.licenses.find(({ name }) => name === 'CC-BY-SA-3.0')?.url).toMatch(/^https:.*by-sa/);
+    for (const [i, { license, sources }] of coco.images.entries()) {
+      const named = new Set(shapes2d[i]!.label.sources.map(({ licence }) => licence ?? 'LicenseRef-unknown'));
+      const entry = coco.licenses.find(({ id }) => id === license)!;
+      const each = entry.licenses?.map(number => coco.licenses.find(({ id }) => id === number)!.name) ?? [entry.name];
+      expect(new Set(each)).toEqual(named);
+      const files = sources.map(source => listed.find(({ id }) => id === source)?.file);
+      expect(new Set(files)).toEqual(new Set(shapes2d[i]!.label.sources.map(({ file }) => file)));
     }
   });
 
@@ -255,7 +292,8 @@ describe('vlmevalkit', () => {
         expect(row.image).toMatch(/^\/9j\/[A-Za-z0-9+/]+=*$/);
         expect(row.question).toBe('Which of the panels shows the same?');
         expect(row[row.answer!]).toBe(`panel ${row.answer}`);
-        expect(Object.keys(row).filter(name => /^[A-Z]$/.test(name))).toEqual(['B', 'C', 'D']);
+        expect(Object.keys(row).filter(name => /^[A-Z]$/.test(name))).toEqual(['A', 'B', 'C', 'D']);
+        expect(row.A).toBe('');
         expect([row.category, row['l2-category']]).toEqual(['real', 'real']);
       }
       all.push(...rows);
@@ -301,7 +339,10 @@ describe.each(EXPORT_FORMATS)('an export to %s', format => {
     const { header, body } = frontMatter(await text(`whole-${format}`, 'README.md'));
     // Nobody stated a licence for the photographs of the panel tests, and the others have none of them.
     const license = format === 'vlmevalkit' || format === 'inspect' ? 'other' : 'cc0-1.0';
-    expect(parse(header)).toMatchObject({ license, pretty_name: 'run' });
+    expect(parse(header)).toMatchObject({ license, pretty_name: `${TITLES[format]} (${format})` });
+    expect(body).toContain(`# ${TITLES[format]} (${format})\n`);
+    // What a README says of rights is true of the format: no other has labels.
+    expect(body).not.toContain('label of each sample names');
     expect(body).toMatch(/## Layout\n.*## Loading\n.*```.*## Licences/s);
     const record = JSON.parse(await text(`whole-${format}`, 'export.json'));
     const parts = await EXPORTERS[format].plan(new RunFolder(run.path));
