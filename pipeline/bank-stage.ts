@@ -194,7 +194,7 @@ export function photoOf({ provenance: { pack, file } }: IndexedFile): { source: 
   return { source, split: splitOf(source) };
 }
 
-/** What `--shape-bank` and `--texture-bank` name: a path, with the kind of its shapes before a colon. */
+/** What `--shape-bank` and `--texture-bank` name: a path (or a pack), with the kind of its shapes before a colon. */
 export function parseBankSource(value: string): { kind: ShapeSource; path: string } {
   const kind = SHAPE_SOURCES.find(source => value.startsWith(`${source}:`));
   return kind ? { kind, path: value.slice(kind.length + 1) } : { kind: 'natural', path: value };

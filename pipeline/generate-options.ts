@@ -139,15 +139,15 @@ export const GENERATE_OPTIONS = {
     inRecipe: true,
     help: 'use these shapes instead of extracting: another run, or a folder of PNGs (prefix semantic: or projection: when they are not natural)',
   }),
-  'texture-bank': text('a folder of textures or another run', {
+  'texture-bank': text('a folder of textures, a pack, or another run', {
     group: from,
     inRecipe: true,
-    help: 'use these textures instead of extracting: another run, or a folder of images',
+    help: 'use these textures instead of extracting: another run, an asset pack, or a folder of images',
   }),
-  'material-bank': text('a folder of PBR materials or another run', {
+  'material-bank': text('a folder of PBR materials, a pack, or another run', {
     group: from,
     inRecipe: true,
-    help: 'use these materials instead of making them: another run, or a folder of map sets (ambientCG, Poly Haven names)',
+    help: 'use these materials instead of making them: another run, an asset pack, or a folder of map sets (ambientCG, Poly Haven names)',
   }),
   licences: list('SPDX licence ids', {
     group: from,

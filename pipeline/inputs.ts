@@ -11,10 +11,12 @@ import {
   ENVIRONMENT_FILES,
   MATERIAL_FILES,
   MESH_FILES,
+  onlyLicences,
   PHOTO_FILES,
   resolveSources,
   type Source,
   type SourceKind,
+  TEXTURE_FILES,
   without,
 } from './photo-sources.ts';
 import type { Progress } from './progress.ts';
@@ -31,7 +33,7 @@ type Segmented = typeof SEGMENTED;
 const INDEXED_FILES: Readonly<Record<IndexName, SourceKind | Segmented>> = {
   photos: PHOTO_FILES,
   'shape-files': PHOTO_FILES,
-  'texture-files': PHOTO_FILES,
+  'texture-files': TEXTURE_FILES,
   'material-files': MATERIAL_FILES,
   'mesh-files': MESH_FILES,
   'environment-files': ENVIRONMENT_FILES,
@@ -39,14 +41,8 @@ const INDEXED_FILES: Readonly<Record<IndexName, SourceKind | Segmented>> = {
   'semantic-images': SEGMENTED,
 };
 
-/** Lists of what has licences that can be known; the others are of folders whose licences nobody knows. */
-const ASSETS: ReadonlySet<IndexName> = new Set<IndexName>([
-  'photos',
-  'mesh-files',
-  'environment-files',
-  'segmentation-images',
-  'semantic-images',
-]);
+/** Lists of what is made into banks as it is: folders whose licences nobody knows, and packs, which tell theirs. */
+const MADE_ELSEWHERE: ReadonlySet<IndexName> = new Set<IndexName>(['shape-files', 'texture-files', 'material-files']);
 
 /** The outside files of a run: their lists, and the banks of other runs. */
 export class Inputs {
@@ -122,7 +118,7 @@ export class Inputs {
     return digests;
   }
 
-  async #sources(name: IndexName, licences = this.#licences(name)): Promise<Source[]> {
+  async #sources(name: IndexName, licences = this.#configuration.licences): Promise<Source[]> {
     const { photos, meshes, environments, shapeBank, textureBank, materialBank } = this.#configuration;
     const { segmentation, semantic } = this.#configuration;
     const folder = (bank: string | null) => [parseBankSource(bank!).path];
@@ -137,16 +133,17 @@ export class Inputs {
       'semantic-images': () => semantic,
     };
     const kind = INDEXED_FILES[name];
-    const sources =
+    const ofAll = MADE_ELSEWHERE.has(name) ? null : licences;
+    const found =
       'files' in kind
-        ? await resolveSources(named[name](), licences, kind)
-        : await resolveDatasets(named[name](), licences, this.#listing());
+        ? await resolveSources(named[name](), ofAll, kind)
+        : await resolveDatasets(named[name](), ofAll, this.#listing());
+    const sources =
+      ofAll === licences
+        ? found
+        : found.map(source => (source.isPack && licences ? onlyLicences(source, licences) : source));
     const run = await realpath(this.#folder.path).catch(() => this.#folder.path);
     return sources.map(source => interruptible(without(source, run), this.#signal));
-  }
-
-  #licences(name: IndexName): readonly string[] | null {
-    return ASSETS.has(name) ? this.#configuration.licences : null;
   }
 
   #listing(): Listing {
@@ -163,13 +160,12 @@ export class Inputs {
   }
 
   async #build(name: IndexName, sources: readonly Source[]): Promise<PhotoIndex> {
-    const { seed } = this.#configuration;
+    const { seed, licences } = this.#configuration;
     const folder = join(this.#scratch, name);
     const counted = (files: number) => this.#progress.count('files indexed', files);
     const index = await buildPhotoIndex(folder, sources, seed, counted, this.#signal);
     if (index.facts.files > 0) return index;
     await rm(folder, { recursive: true, force: true });
-    const licences = this.#licences(name);
     const under = licences ? ` under ${licences.join(' or ')}: ${await this.#foundLicences(name)}` : '';
     throw new UsageError(`${name}: expected ${INDEXED_FILES[name].expects}, found none${under}`);
   }

@@ -71,13 +71,15 @@ export class PhotoIndex {
   }
 
   #parse(line: string): IndexedFile {
-    const [id, split, source, file, path, licence, author, url, detail, contradictory] = JSON.parse(line) as Line;
+    const [id, split, source, file, path, licence, author, url, changes, detail, contradictory] = JSON.parse(
+      line,
+    ) as Line;
     const { pack } = this.facts.sources[source]!;
     return {
       id,
       split,
       path,
-      provenance: { pack, file, licence, author, url },
+      provenance: { pack, file, licence, author, url, ...(changes !== null && { changes }) },
       ...(detail !== undefined && { detail }),
       ...(contradictory && { contradictory }),
     };
@@ -91,6 +93,7 @@ export const provenanceSchema = z.strictObject({
   licence: z.string().nullable().describe('SPDX expression'),
   author: z.string().nullable(),
   url: z.string().nullable(),
+  changes: z.string().optional().describe('what its pack did to the author’s file; left out when nothing was'),
 });
 export type Provenance = z.infer<typeof provenanceSchema>;
 
@@ -117,8 +120,20 @@ const factsSchema = z.strictObject({
 });
 export type IndexFacts = z.infer<typeof factsSchema>;
 
-/** id, split, source number, file, path, licence, author, url, detail, whether it is contradictory. */
-type Line = [string, Split, number, string, string, string | null, string | null, string | null, unknown?, true?];
+/** id, split, source number, file, path, licence, author, url, changes, detail, whether it is contradictory. */
+type Line = [
+  string,
+  Split,
+  number,
+  string,
+  string,
+  string | null,
+  string | null,
+  string | null,
+  string | null,
+  unknown?,
+  true?,
+];
 
 const STRIDE = 64;
 const BUCKETS = 256;
@@ -181,9 +196,9 @@ async function spread(
   const seen = new SeenFiles();
   for (const [number, source] of sources.entries()) {
     for await (const found of source.files()) {
-      const { path, file, licence, author, url, detail } = found;
+      const { path, file, licence, author, url, changes = null, detail } = found;
       const id = idOf(source, file);
-      const line: Line = [id, splitIn(source, found), number, file, path, licence, author, url];
+      const line: Line = [id, splitIn(source, found), number, file, path, licence, author, url, changes];
       if (detail !== undefined) line.push(detail);
       await buckets.append(hash128(path)[0] >>> 24, JSON.stringify(line));
       seen.add(markOf(source, found));
@@ -206,8 +221,8 @@ async function eachOnce(named: BucketFiles, ordered: BucketFiles, seed: number, 
       const line = JSON.parse(text) as Line;
       const other = byPath.get(line[4]);
       const kept = !other || compareNames(line, other) < 0 ? line : other;
-      const contradicts = other !== undefined && (other[9] || JSON.stringify(line[8]) !== JSON.stringify(other[8]));
-      if (contradicts) kept[9] = true;
+      const contradicts = other !== undefined && (other[10] || JSON.stringify(line[9]) !== JSON.stringify(other[9]));
+      if (contradicts) kept[10] = true;
       byPath.set(line[4], kept);
     }
     for (const line of byPath.values()) {

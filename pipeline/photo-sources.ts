@@ -20,6 +20,8 @@ export interface SourceFile {
   readonly licence: string | null;
   readonly author: string | null;
   readonly url: string | null;
+  /** What its pack did to the author's file; left out when nothing was. */
+  readonly changes?: string | undefined;
   /** Files of one group are in one split; a file alone when left out. */
   readonly group?: string;
   /** What else the run's list keeps of it: plain JSON. */
@@ -31,6 +33,8 @@ export interface Source {
   readonly pack: string;
   /** Where its files are named from. */
   readonly root?: string;
+  /** It is an asset pack, which tells the licences of its files. */
+  readonly isPack?: true;
   /** Streams the files; nothing is held in memory. */
   files(): AsyncIterable<SourceFile>;
 }
@@ -59,6 +63,7 @@ export const ENVIRONMENT_FILES: SourceKind = {
   files: /\.(hdr|exr)$/i,
   expects: 'HDR or EXR files',
 };
+export const TEXTURE_FILES: SourceKind = { ...PHOTO_FILES, packs: 'textures' };
 const COLOR_MAP = '(colou?r|base_?colou?r|albedo|diff(use)?|col)';
 const OTHER_MAP =
   '(normal|normal_?gl|normal_?dx|nor|nrm|disp|displacement|height|rough|roughness|metal|metalness|metallic|ao|occlusion|' +
@@ -131,11 +136,12 @@ export function packSource(
   return {
     pack: id,
     root: folder,
+    isPack: true,
     async *files() {
       for await (const { path, file } of packFiles(id)) {
-        const { licence, author, url, unusable } = file;
+        const { licence, author, url, changes, unusable } = file;
         if (unusable !== undefined || !pattern.test(file.path)) continue;
-        yield { path, file: file.path, split: file.split ?? null, licence, author, url };
+        yield { path, file: file.path, split: file.split ?? null, licence, author, url, changes };
       }
     },
   };

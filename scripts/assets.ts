@@ -3,7 +3,7 @@ import type { OptionValues } from '../pipeline/options.ts';
 import { ADD_OPTIONS, ATTRIBUTION_OPTIONS, OWN_PACK_OPTIONS } from '../pipeline/packs/add-options.ts';
 import { addPack, FAILURES_NAME, isBeingAdded } from '../pipeline/packs/add-pack.ts';
 import { addDebianPack } from '../pipeline/packs/debian-pack.ts';
-import type { Pack } from '../pipeline/packs/manifest.ts';
+import type { Pack, PackKind } from '../pipeline/packs/manifest.ts';
 import { OWN_SOURCES, ownPack } from '../pipeline/packs/own-pack.ts';
 import { attributionLines } from '../pipeline/packs/pack-attribution.ts';
 import type { PackHeader } from '../pipeline/packs/pack-index.ts';
@@ -210,7 +210,7 @@ async function addFromSource(pack: Pack, source: SourceOptions, options: Options
       `${pack.id}${wasThere ? ' is here already' : ''}: ${header.files} files, ${bytesText(header.bytes)} in ${shownPath(folder)}`,
     );
     printLosses(header, folder);
-    console.log(`use it: npm run generate -- --${pack.kind} ${pack.id}`);
+    console.log(useOf(pack));
     if (header.failed > 0) process.exitCode = ExitCode.fewerThanAsked;
   } catch (error) {
     endInterrupted(error, signal);
@@ -218,6 +218,17 @@ async function addFromSource(pack: Pack, source: SourceOptions, options: Options
     stopListening();
   }
 }
+
+/** Options of `generate` that take packs, by their kinds. */
+const TAKEN_BY: Readonly<Record<PackKind, string>> = {
+  photos: 'photos',
+  meshes: 'meshes',
+  environments: 'environments',
+  materials: 'material-bank',
+  textures: 'texture-bank',
+  segmentation: 'segmentation',
+};
+const useOf = ({ kind, id }: Pack) => `use it: npm run generate -- --${TAKEN_BY[kind]} ${id}`;
 
 function printLosses({ failed, passing, unusable }: PackHeader, folder: string): void {
   if (failed > 0) {
@@ -240,5 +251,5 @@ async function addDebian({ pack, state, folder }: PackSummary): Promise<void> {
     console.log(`note: ${name} gave ${found} files, not ${expected}: this Debian release has another version of it`);
   }
   console.log(`${pack.id}: ${added.files} files, ${bytesText(added.bytes)} in ${added.folder}`);
-  console.log(`use it: npm run generate -- --${pack.kind} ${pack.id}`);
+  console.log(useOf(pack));
 }

@@ -1,6 +1,8 @@
+import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import { hashUnit } from '../../sampling/hash.ts';
 import { InputFault } from '../faults.ts';
-import { listPacks, type PackSummary } from '../packs/pack-store.ts';
+import { listPacks, type PackSummary, packFiles } from '../packs/pack-store.ts';
 import type { IndexedFile } from '../photo-index.ts';
 import { onlyLicences, packSource, refuseNamesakes, type Source, type SourceFile } from '../photo-sources.ts';
 import { didYouMean, UsageError } from '../usage-error.ts';
@@ -88,12 +90,28 @@ async function openDataset(value: string, packs: readonly PackSummary[], listing
     pack,
     root,
     async *files(): AsyncGenerator<SourceFile> {
+      const chosen = await chosenFiles(root);
       for await (const { group, part, entry, ...file } of images(listing)) {
+        if (chosen && !chosen.has(hashUnit(file.file))) continue;
         const detail: DatasetDetail = { dataset: name, part, entry };
         yield { ...file, split: file.split ?? null, ...(group !== undefined && { group }), detail };
       }
     },
   };
+}
+
+/**
+ * 53 bits of a hash of each usable file of the pack whose folder this is: annotations name pictures, too, that were not chosen into it.
+ * @returns undefined for a folder that is no pack's.
+ */
+async function chosenFiles(root: string): Promise<ReadonlySet<number> | undefined> {
+  for (const { pack, state, folder } of await listPacks()) {
+    if (state !== 'added' || (await realpath(folder)) !== root) continue;
+    const chosen = new Set<number>();
+    for await (const { file } of packFiles(pack.id)) if (file.unusable === undefined) chosen.add(hashUnit(file.path));
+    return chosen;
+  }
+  return undefined;
 }
 
 /** A path with its `~` replaced, which shells do at the beginning of a word only. */

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { expressionTerms, jointExpression, licenceTerms } from '../../../pipeline/card/licence-terms.ts';
+import {
+  expressionTerms,
+  jointExpression,
+  licenceTerms,
+  UNKNOWN_LICENCE,
+} from '../../../pipeline/card/licence-terms.ts';
 import { loadManifest } from '../../../pipeline/packs/manifest.ts';
 
 describe('licenceTerms', () => {

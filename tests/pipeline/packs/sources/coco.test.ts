@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { resolveDatasets } from '../../../../pipeline/datasets/datasets.ts';
 import { addPack } from '../../../../pipeline/packs/add-pack.ts';
 import { readPackEntries } from '../../../../pipeline/packs/pack-index.ts';
@@ -106,8 +106,9 @@ it('refuses annotations without those of a subset', async () => {
   );
 });
 
-it('becomes a pack whose folder is a segmentation dataset', async () => {
-  const folder = join(await mkdtemp(join(tmpdir(), 'shapemill-coco-')), 'coco');
+it('becomes a pack whose folder is a segmentation dataset of the pictures that were chosen', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'shapemill-coco-'));
+  const folder = join(data, 'packs', 'coco');
   const pack = {
     id: 'coco',
     kind: 'photos',
@@ -127,9 +128,21 @@ it('becomes a pack whose folder is a segmentation dataset', async () => {
     const bytes = await readFile(join(folder, path));
     expect(bytes).toEqual(id.endsWith('.json') ? Buffer.from(instances) : jpeg(Number.parseInt(id.slice(8), 10)));
   }
-  const [dataset] = await resolveDatasets([`coco:${folder}`], ['CC-BY-2.0']);
-  const found: unknown[] = [];
-  for await (const { file, licence, url } of dataset!.files()) found.push([file, licence, url]);
-  expect(found).toEqual([['val2017/000000000285.jpg', 'CC-BY-2.0', 'http://farm7.staticflickr.com/285_z.jpg']]);
-  await rm(join(folder, '..'), { recursive: true });
+  const pictures = async (licences: string[] | null) => {
+    const [dataset] = await resolveDatasets([`coco:${folder}`], licences);
+    const found: unknown[] = [];
+    for await (const { file, licence, url } of dataset!.files()) found.push([file, licence, url]);
+    return found;
+  };
+  const free = ['val2017/000000000285.jpg', 'CC-BY-2.0', 'http://farm7.staticflickr.com/285_z.jpg'];
+  // Elsewhere it is a folder as any other.
+  expect(await pictures(null)).toHaveLength(3);
+  vi.stubEnv('SHAPEMILL_DATA', data);
+  try {
+    expect(await pictures(null)).toHaveLength(2);
+    expect(await pictures(['CC-BY-2.0'])).toEqual([free]);
+  } finally {
+    vi.unstubAllEnvs();
+  }
+  await rm(data, { recursive: true });
 });
