@@ -142,19 +142,26 @@ class TerminalProgress implements Progress {
 /** Faults a stage that are told one by one; all of them are in the sidecars. */
 const TOLD_FAULTS = 20;
 
-/** Structured lines, at most one every two seconds. */
-class LogProgress implements Progress {
-  readonly #log = pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: true }),
-  );
-  /** When something was counted last. */
-  #counted = Number.NEGATIVE_INFINITY;
+/** Seconds between two lines that say how far a stage, or a count, has come: a log of hours is to be read by people, too. */
+const LINE_SECONDS = 10;
+
+/** Structured lines: how far something has come at most every {@link LINE_SECONDS}, and nothing of what takes less. */
+export class LogProgress implements Progress {
+  readonly #log: pino.Logger;
+  readonly #now: () => number;
+  /** What was counted last, and when it was told, or begun. */
+  #counted = { what: '', told: 0 };
   #stage = { name: '', total: 0, found: 0, made: 0, faults: 0, began: 0, told: 0 };
   #pace = new Pace(0);
 
+  /** @param now seconds. */
+  constructor(out: pino.DestinationStream = pino.destination({ dest: 2, sync: true }), now = secondsNow) {
+    this.#log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, out);
+    this.#now = now;
+  }
+
   begin({ name, total }: { name: string; total: number }): void {
-    const now = secondsNow();
+    const now = this.#now();
     this.#stage = { name, total, found: 0, made: 0, faults: 0, began: now, told: now };
     this.#pace = new Pace(now);
     this.#log.info({ stage: name, total }, 'stage begins');
@@ -170,9 +177,9 @@ class LogProgress implements Progress {
     for (const { item, reason } of faults) {
       if (stage.faults++ < TOLD_FAULTS) this.#log.warn({ stage: stage.name, item, reason }, 'skipped');
     }
-    const now = secondsNow();
+    const now = this.#now();
     this.#pace.add(samples, now);
-    if (now - stage.told < 2) return;
+    if (now - stage.told < LINE_SECONDS) return;
     stage.told = now;
     const { rate } = this.#pace;
     const made = stage.found + stage.made;
@@ -185,12 +192,14 @@ class LogProgress implements Progress {
 
   end(): void {
     const { name, made, faults, began } = this.#stage;
-    this.#log.info({ stage: name, made, faults, seconds: round(secondsNow() - began) }, 'stage ends');
+    this.#log.info({ stage: name, made, faults, seconds: round(this.#now() - began) }, 'stage ends');
   }
 
   count(what: string, number: number): void {
-    if (secondsNow() - this.#counted < 2) return;
-    this.#counted = secondsNow();
+    const now = this.#now();
+    if (what !== this.#counted.what) this.#counted = { what, told: now };
+    if (now - this.#counted.told < LINE_SECONDS) return;
+    this.#counted.told = now;
     this.#log.info({ number }, what);
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Pace } from '../../pipeline/progress.ts';
+import { LogProgress, Pace } from '../../pipeline/progress.ts';
 
 /** Adds `perSecond` samples a second, in ten looks a second. */
 function run(pace: Pace, from: number, to: number, perSecond: number): void {
@@ -27,5 +27,40 @@ describe('the pace', () => {
     run(pace, 0, 120, 10);
     pace.add(0, 180);
     expect(pace.rate).toBeLessThan(5);
+  });
+});
+
+describe('a log', () => {
+  it('has a line at the ends of a stage, and one every ten seconds between', () => {
+    const lines: { msg: string; stage?: string; made?: number; number?: number }[] = [];
+    let now = 0;
+    const log = new LogProgress({ write: line => lines.push(JSON.parse(line)) }, () => now);
+    const stage = (name: string, seconds: number) => {
+      log.begin({ name, title: name, unit: 'images', total: seconds });
+      for (let i = 0; i < 4 * seconds; i++) {
+        now += 0.25;
+        log.advance(1, []);
+      }
+      log.end();
+    };
+    stage('short', 9);
+    expect(lines.map(({ msg }) => msg)).toEqual(['stage begins', 'stage ends']);
+    lines.length = 0;
+    stage('long', 35);
+    expect(lines.map(({ msg, made }) => [msg, made])).toEqual([
+      ['stage begins', undefined],
+      ['progress', 40],
+      ['progress', 80],
+      ['progress', 120],
+      ['stage ends', 140],
+    ]);
+    lines.length = 0;
+    for (const what of ['files', 'labels']) for (let i = 1; i <= 25; i++, now++) log.count(what, i);
+    expect(lines.map(({ msg, number }) => [msg, number])).toEqual([
+      ['files', 11],
+      ['files', 21],
+      ['labels', 11],
+      ['labels', 21],
+    ]);
   });
 });
