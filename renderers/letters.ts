@@ -4,8 +4,9 @@ import { mix } from './composite.ts';
 
 /**
  * The letters of panels: outlines of our own and no font, so that a test's picture is the same on every machine. White with a
- * black outline, they read on any ground.
+ * black outline, they read on any ground; the grey of the cross around that tells them from white shapes on black.
  */
+/** Where they may stand, in the order in which places are taken. */
 export const CORNERS = ['upper-left', 'upper-right', 'lower-left', 'lower-right'] as const;
 export type Corner = (typeof CORNERS)[number];
 /** Drawn on the picture, or on a dark square of their own. */
@@ -17,14 +18,17 @@ export interface LetterPlace {
   readonly kind: (typeof LETTER_KINDS)[number];
 }
 
-/** Shares of a panel's side: height of a letter, width of its outline, ground around the letter, distance from the edges. */
+/** Shares of a panel's side: height of a letter, widths of its outline and of the rim around that, ground around the letter, distance from the edges. */
 const HEIGHT = 0.09;
 const OUTLINE = 0.008;
+const RIM = 0.006;
 const PADDING = 0.016;
 const MARGIN = 0.016;
 
 const WHITE = 255;
 const BLACK = 0;
+/** Grey of what belongs to the sheet and to no panel: the cross between them, and the rim of letters. */
+export const FRAME = 128;
 /** Of a badge: dark, and not the black that shapes and backgrounds may have. */
 const BADGE = 32;
 
@@ -66,6 +70,7 @@ export function drawLetter({ data, width }: RgbImage, letter: PanelName, place: 
   const size = panel.width;
   const box = letterBox(place.corner, size);
   const outline = size * OUTLINE;
+  const rim = outline + size * RIM;
   const ground = place.kind === 'badge' ? roundedSquare(box.width) : undefined;
   const inside = letterDistances(letter, size);
   for (let y = 0; y < box.height; y++) {
@@ -75,6 +80,7 @@ export function drawLetter({ data, width }: RgbImage, letter: PanelName, place: 
       for (let channel = at; channel < at + 3; channel++) {
         let value = data[channel]!;
         if (ground) value = mix(BADGE, value, share(ground(x, y)));
+        value = mix(FRAME, value, share(depth + rim));
         value = mix(BLACK, value, share(depth + outline));
         data[channel] = mix(WHITE, value, share(depth));
       }

@@ -21,24 +21,40 @@ const SUBSTITUTES = 3;
  * Plans tests: which instances each compares, and where the answer stands. All instances are asked for equally often, as far
  * as they can; no two tests compare the same instances in the same roles. Answers are as many B as C as D (one more of some
  * where three do not divide the number), in random order.
+ *
+ * The first tests of a larger number compare the same instances, but for substitutes. No list of answers is balanced at every
+ * length and in no order, so tests that are added to others have an order of their own.
  * @param wanted tests; there are fewer where the pool has no more different ones.
+ * @param earlier how many tests there were before some were added, each time, ascending: these keep their answers.
  */
 export function planTests(
   seed: number,
   condition: string,
   pool: Pick<Pool, 'count' | 'related'>,
   wanted: number,
+  earlier: readonly number[] = [],
 ): PlannedTest[] {
   const triples = drawTriples(rng(seed, 'panels', `${condition}/instances`), pool, (1 + SUBSTITUTES) * wanted);
   const tests = Math.min(wanted, triples.length);
-  const order = permutation(rng(seed, 'panels', `${condition}/answers`), tests);
+  const answers = drawAnswers(seed, condition, [...earlier.filter(count => count < tests), tests]);
   return Array.from({ length: tests }, (_, number) => ({
     number,
-    answer: CHOICES[order[number]! % CHOICES.length]!,
+    answer: answers[number]!,
     triples: Array.from({ length: 1 + SUBSTITUTES }, (_, k) => triples[number + k * tests]).filter(
       triple => triple !== undefined,
     ),
   }));
+}
+
+/** Answers up to each of the ends, balanced at each and in no order between two. */
+function drawAnswers(seed: number, condition: string, ends: readonly number[]): Choice[] {
+  const answers: Choice[] = [];
+  for (const [part, end] of ends.entries()) {
+    const start = answers.length;
+    const order = permutation(rng(seed, 'panels', `${condition}/answers`, part), end - start);
+    for (const place of order) answers.push(CHOICES[(start + place) % CHOICES.length]!);
+  }
+  return answers;
 }
 
 /** Different triples of unrelated items: each item is the answer once, then each once more, as long as there are any. */

@@ -9,8 +9,19 @@ export type PanelName = (typeof PANELS)[number];
 export const CHOICES = ['B', 'C', 'D'] as const;
 export type Choice = (typeof CHOICES)[number];
 
-/** Side of a panel, pixels. */
-export const PANEL_SIZE = 512;
+/** Side of a test's picture, pixels. */
+export const SHEET_SIZE = 1024;
+/** Width of the cross between the panels, pixels: on one black ground four panels would be one. */
+export const GUTTER = 8;
+/** Side of a panel, pixels: drawn so that it fits beside the cross, which hides nothing of it. */
+export const PANEL_SIZE = (SHEET_SIZE - GUTTER) / 2;
+
+/** The square of a test's picture that a panel fills, pixels. */
+export function panelBox(panel: PanelName): { left: number; top: number; width: number; height: number } {
+  const number = PANELS.indexOf(panel);
+  const step = PANEL_SIZE + GUTTER;
+  return { left: step * (number % 2), top: step * Math.floor(number / 2), width: PANEL_SIZE, height: PANEL_SIZE };
+}
 
 const share = z.number().min(0).max(1);
 

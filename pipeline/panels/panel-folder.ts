@@ -6,12 +6,17 @@ import { differingValues } from '../run-folder.ts';
 import { sha256OfFile } from '../sha256.ts';
 import { jsonFrom, writeDurably } from '../shard-writer.ts';
 import { UsageError } from '../usage-error.ts';
-import { panelFileNames } from './panel-task.ts';
+import { panelFileNames, showsSubstitutes } from './panel-task.ts';
 
 /** What decides the tests of a condition. */
 export interface PanelRecord {
   readonly condition: string;
+  /** As many as there are to be. */
   readonly tests: number;
+  /** As many as there were before some were added, each time. */
+  readonly earlier: readonly number[];
+  /** Sides of a panel and of the gap between two, pixels. */
+  readonly layout: { readonly panel: number; readonly gap: number };
   readonly seed: number;
   /** Digests of what the tests are made of. */
   readonly inputs: Readonly<Record<string, string>>;
@@ -37,26 +42,64 @@ export class PanelFolder {
   }
 
   /**
-   * Begins, or agrees to continue.
-   * @throws UsageError when the folder holds other tests, naming how they differ.
+   * The numbers of tests that were asked for before, as far as they were fewer each time than the next one: what is added has
+   * answers of its own order.
+   * @throws UsageError when what lies there are no settings of tests.
    */
-  async begin(record: PanelRecord): Promise<void> {
-    const text = await readFile(join(this.path, SETTINGS), 'utf8').catch(unlessMissing);
-    if (text === undefined) {
-      await writeDurably(join(this.path, SETTINGS), JSON.stringify(record, null, 2));
-      return;
-    }
-    const before = jsonFrom(text);
-    if (typeof before !== 'object' || before === null) {
-      throw new UsageError(`${join(this.path, SETTINGS)}: expected the settings of tests. Delete that folder`);
-    }
-    const what = differingValues(before, record);
+  async earlier(): Promise<number[]> {
+    const before = await this.#settings();
+    return before ? [...(before.earlier ?? []), before.tests] : [];
+  }
+
+  /**
+   * Looks whether the tests may be made here, and writes nothing.
+   * @throws UsageError when the folder holds other tests, naming how they differ, or more.
+   */
+  async agree(record: PanelRecord): Promise<void> {
+    const before = await this.#settings();
+    if (!before) return;
+    const { tests, earlier: _, ...same } = before;
+    const { tests: asked, earlier: __, ...now } = record;
+    const what = differingValues(same, now);
     if (what.length > 0) {
       throw new UsageError(
         `${this.path} holds tests that differ in ${what.slice(0, 4).join('; ')}. Delete that folder, or give the same settings`,
       );
     }
-    await this.#readLabels(record.condition);
+    if (tests > asked) {
+      throw new UsageError(
+        `${this.path} is a folder of ${tests} tests, ${asked} were asked for: tests are added, and not taken away. Give ${tests} or more, or delete that folder`,
+      );
+    }
+  }
+
+  /**
+   * Begins, continues, or adds to the tests that are there.
+   * @throws UsageError as `agree` does.
+   */
+  async begin(record: PanelRecord): Promise<void> {
+    await this.agree(record);
+    const before = await this.#settings();
+    if (before) await this.#readLabels(record.condition);
+    if (before?.tests === record.tests) return;
+    // Which instances take the place of others depends on how many tests there are.
+    for (const [number, label] of this.#labels) {
+      if (!showsSubstitutes(label)) continue;
+      await rm(join(this.path, label.image), { force: true });
+      this.#labels.delete(number);
+    }
+    await writeDurably(join(this.path, SETTINGS), JSON.stringify(record, null, 2));
+  }
+
+  /** @returns undefined where no tests were begun. */
+  async #settings(): Promise<PanelRecord | undefined> {
+    const text = await readFile(join(this.path, SETTINGS), 'utf8').catch(unlessMissing);
+    if (text === undefined) return undefined;
+    const settings = jsonFrom(text) as PanelRecord | null | undefined;
+    if (typeof settings?.tests !== 'number') {
+      throw new UsageError(`${join(this.path, SETTINGS)}: expected the settings of tests. Delete that folder`);
+    }
+    return settings;
   }
 
   /** Whether a test was made before. */

@@ -1,32 +1,30 @@
 import sharp from 'sharp';
 import type { GreyImage, RgbImage } from '../../extractors/image.ts';
-import { drawLetter, type LetterPlace, placeLetters } from '../../renderers/letters.ts';
-import { PANEL_SIZE, PANELS, type PanelName } from '../../scenes/panel-scene.ts';
+import { drawLetter, FRAME, type LetterPlace, placeLetters } from '../../renderers/letters.ts';
+import { PANEL_SIZE, PANELS, type PanelName, panelBox, SHEET_SIZE } from '../../scenes/panel-scene.ts';
 import type { PanelTest } from '../labels.ts';
 
-/** The picture of a test while its panels are drawn: four without a gap, A and B above C and D. */
+/** The picture of a test while its panels are drawn: A and B above C and D, a grey cross between them. */
 export class PanelSheet {
-  readonly image: RgbImage;
-  readonly #size: number;
-
-  constructor(size = PANEL_SIZE) {
-    this.#size = size;
-    this.image = { width: 2 * size, height: 2 * size, data: new Uint8Array(3 * 4 * size * size) };
-  }
+  readonly image: RgbImage = {
+    width: SHEET_SIZE,
+    height: SHEET_SIZE,
+    data: new Uint8Array(3 * SHEET_SIZE * SHEET_SIZE).fill(FRAME),
+  };
 
   /** Puts a panel's picture in its place. */
   put(panel: PanelName, { data }: RgbImage): void {
-    const { left, top } = this.#place(panel);
-    const row = 3 * this.#size;
-    for (let y = 0; y < this.#size; y++) {
-      this.image.data.set(data.subarray(y * row, (y + 1) * row), 3 * ((top + y) * this.image.width + left));
+    const { left, top } = panelBox(panel);
+    const row = 3 * PANEL_SIZE;
+    for (let y = 0; y < PANEL_SIZE; y++) {
+      this.image.data.set(data.subarray(y * row, (y + 1) * row), 3 * ((top + y) * SHEET_SIZE + left));
     }
   }
 
   /** Draws the letters, last of all. @param masks of all panels; undefined where nobody knows what is to be seen. */
   letter(masks: readonly GreyImage[] | undefined): LetterPlace {
     const place = placeLetters(masks);
-    for (const panel of PANELS) drawLetter(this.image, panel, place, this.#place(panel));
+    for (const panel of PANELS) drawLetter(this.image, panel, place, panelBox(panel));
     return place;
   }
 
@@ -36,12 +34,6 @@ export class PanelSheet {
     return sharp(data, { raw: { width, height, channels: 3 } })
       .jpeg({ quality, chromaSubsampling: '4:2:0', optimiseCoding: false })
       .toBuffer();
-  }
-
-  #place(panel: PanelName) {
-    const number = PANELS.indexOf(panel);
-    const size = this.#size;
-    return { left: size * (number % 2), top: size * Math.floor(number / 2), width: size, height: size };
   }
 }
 

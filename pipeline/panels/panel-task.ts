@@ -2,7 +2,7 @@ import { type Rng, rng } from '../../sampling/rng.ts';
 import { type ConditionName, PANEL_CONDITIONS, REAL_CONDITION } from '../../scenes/panel-conditions.ts';
 import type { PlannedTest, Triple } from '../../scenes/panel-plan.ts';
 import { panelPrompts } from '../../scenes/panel-questions.ts';
-import { CHOICES, PANEL_SIZE } from '../../scenes/panel-scene.ts';
+import { CHOICES, SHEET_SIZE } from '../../scenes/panel-scene.ts';
 import { type Fault, InputFault } from '../faults.ts';
 import { encodeLabel, type PanelTest, panelTestSchema } from '../labels.ts';
 import { sha256Of } from '../sha256.ts';
@@ -35,6 +35,14 @@ const ATTEMPTS_A_TRIPLE = 4;
 /** Of photographs one: it goes through all that the instances have. */
 const ATTEMPTS_A_REAL_TRIPLE = 1;
 
+/** How many draws a test has for one set of instances. */
+const drawsOf = (condition: string) => (condition === REAL_CONDITION ? ATTEMPTS_A_REAL_TRIPLE : ATTEMPTS_A_TRIPLE);
+
+/** Whether a test compares other instances than were planned first, since of those nothing could be drawn. */
+export function showsSubstitutes({ condition, attempt }: Pick<PanelTest, 'condition' | 'attempt'>): boolean {
+  return attempt >= drawsOf(condition);
+}
+
 /** Names of a test's files: its picture, and its label until all tests of the condition are there. */
 export function panelFileNames(number: number): { image: string; label: string } {
   const name = String(number).padStart(6, '0');
@@ -46,7 +54,7 @@ export async function makePanelTest(task: PanelTask, context: WorkContext): Prom
   const { condition, seed, number, answer } = task;
   const id = `${condition}-${String(number).padStart(6, '0')}`;
   const faults: Fault[] = [];
-  const draws = task.real ? ATTEMPTS_A_REAL_TRIPLE : ATTEMPTS_A_TRIPLE;
+  const draws = drawsOf(condition);
   for (let attempt = 0; attempt < draws * task.triples.length; attempt++) {
     const random = rng(seed, 'panels', `${condition}/${number}`, attempt);
     const triple = task.triples[Math.floor(attempt / draws)]!;
@@ -60,7 +68,7 @@ export async function makePanelTest(task: PanelTask, context: WorkContext): Prom
         condition,
         image: files.image,
         sha256: sha256Of(drawn.jpg),
-        size: 2 * PANEL_SIZE,
+        size: SHEET_SIZE,
         ...drawn.label,
         question,
         alternatives,

@@ -7,7 +7,8 @@ import {
 } from '../../scenes/panel-conditions.ts';
 import { type PlannedTest, planTests } from '../../scenes/panel-plan.ts';
 import type { Pool } from '../../scenes/panel-pool.ts';
-import { type Bank, joinBanks, openBank } from '../bank.ts';
+import { GUTTER, PANEL_SIZE } from '../../scenes/panel-scene.ts';
+import { type Bank, itemsOf, joinBanks, openBank } from '../bank.ts';
 import { BANK_KINDS, type BankKind } from '../bank-kinds.ts';
 import type { Configuration } from '../configuration.ts';
 import { Drawing, type DrawingSettings } from '../drawing.ts';
@@ -17,6 +18,7 @@ import { Inputs } from '../inputs.ts';
 import type { Progress } from '../progress.ts';
 import { recordedRun } from '../recorded-configuration.ts';
 import { RunFolder } from '../run-folder.ts';
+import { SPLITS } from '../splits.ts';
 import type { Banks } from '../stage.ts';
 import { STAGES } from '../stages.ts';
 import { decodeTar } from '../tar.ts';
@@ -59,6 +61,7 @@ interface ConditionPlan {
   readonly condition: ConditionName;
   readonly instances: number;
   readonly tests: readonly PlannedTest[];
+  readonly earlier: PanelRecord['earlier'];
   readonly inputs: PanelRecord['inputs'];
   readonly banks: Banks;
   readonly draws: boolean;
@@ -86,10 +89,13 @@ export async function makePanels(
   for (const condition of settings.conditions) {
     plans.push(
       condition === REAL_CONDITION
-        ? await planReal(settings.real!, seed, settings.perCondition)
-        : await planCondition(condition, banks, unfinished, seed, settings.perCondition),
+        ? await planReal(settings.real!, folder, seed, settings.perCondition)
+        : await planCondition(condition, banks, unfinished, configuration, folder, seed, settings.perCondition),
     );
   }
+  // Nothing is made before it is known that everything may be.
+  for (const plan of plans)
+    if (plan.tests.length > 0) await folderOf(folder, plan.condition).agree(recordOf(plan, seed));
   for (const { condition, shortage } of plans) if (shortage) progress.warn(`${condition}: ${shortage}`);
   const drawing = new Drawing(settings.drawing, folder, progress, signal, '--conditions');
   const unlock = await folder.lock(undefined);
@@ -133,6 +139,8 @@ async function planCondition(
   name: PanelConditionName,
   all: Banks,
   unfinished: ReadonlySet<string>,
+  configuration: Configuration,
+  run: RunFolder,
   seed: number,
   wanted: number,
 ): Promise<ConditionPlan> {
@@ -141,19 +149,22 @@ async function planCondition(
   const banks: Banks = Object.fromEntries(needs.flatMap(({ pool }) => (all[pool] ? [[pool, all[pool]]] : [])));
   const pools = await poolsOf(condition, banks);
   const inputs = Object.fromEntries(Object.entries(banks).map(([kind, bank]) => [kind, bank.digest]));
-  const plan = { condition: name, inputs, banks, draws: 'vary' in condition, faults: [] };
+  const plan = { condition: name, inputs, banks, draws: 'vary' in condition, faults: [], earlier: [] };
   const open = needs.find(({ pool }) => unfinished.has(pool));
   if (open) {
     const shortage = `the run has not finished its ${open.pool}: the command that makes it continues it`;
     return { ...plan, instances: 0, tests: [], shortage };
   }
   const shortage = shortageOf(needs, pools);
-  if (shortage) return { ...plan, instances: pools.instances?.count ?? 0, tests: [], shortage: inWords(shortage) };
+  if (shortage) {
+    const words = inWords(shortage, remedyFor(shortage, all, configuration));
+    return { ...plan, instances: pools.instances?.count ?? 0, tests: [], shortage: words };
+  }
   const instances = pools.instances!;
-  return { ...plan, ...planned(seed, name, instances, wanted, needs[0]!.items) };
+  return { ...plan, ...(await planned(run, seed, name, instances, wanted, needs[0]!.items)) };
 }
 
-async function planReal(path: string, seed: number, wanted: number): Promise<ConditionPlan> {
+async function planReal(path: string, run: RunFolder, seed: number, wanted: number): Promise<ConditionPlan> {
   const { instances, faults, digest } = await realInstances(path);
   const pool: Pick<Pool, 'count' | 'related'> = { count: instances.length, related: (a, b) => a === b };
   return {
@@ -163,41 +174,76 @@ async function planReal(path: string, seed: number, wanted: number): Promise<Con
     draws: false,
     faults,
     real: instances,
-    ...planned(seed, REAL_CONDITION, pool, wanted, 'objects'),
+    ...(await planned(run, seed, REAL_CONDITION, pool, wanted, 'objects')),
   };
 }
 
 /** @param items what the instances are, in the plural. */
-function planned(
+async function planned(
+  run: RunFolder,
   seed: number,
   condition: ConditionName,
   pool: Pick<Pool, 'count' | 'related'>,
   wanted: number,
   items: string,
-): Pick<ConditionPlan, 'instances' | 'tests' | 'shortage'> {
-  const tests = planTests(seed, condition, pool, wanted);
-  const all = { instances: pool.count, tests };
+): Promise<Pick<ConditionPlan, 'instances' | 'tests' | 'earlier' | 'shortage'>> {
+  const before = await folderOf(run, condition).earlier();
+  const tests = planTests(seed, condition, pool, wanted, before);
+  const all = { instances: pool.count, tests, earlier: before.filter(count => count < tests.length) };
   if (tests.length === wanted) return all;
   const most = tests.length === 0 ? 'no test' : `only ${tests.length} different tests`;
   return { ...all, shortage: `${pool.count} ${items} give ${most}, ${wanted} were asked for` };
 }
 
-/** What there is, what is needed, and where more comes from. */
-function inWords({ items, sources, pool, there, needed }: Shortage): string {
-  const remedies: Readonly<Record<Shortage['pool'], string>> = {
-    shapes: items.startsWith('semantic')
-      ? '--semantic name:DIR brings semantic shapes into a run'
-      : 'more photographs help (--photos)',
-    textures: 'more photographs help (--photos)',
-    materials: 'the subsets shapes3d and materials3d make them; more photographs help (--photos)',
-    meshes: 'the subsets shapes3d and materials3d take them in; more of them help (--meshes)',
-    environments: 'the subsets shapes3d and materials3d take them in; more of them help (--environments)',
-  };
+const folderOf = (run: RunFolder, condition: ConditionName) => new PanelFolder(run.at('panels', condition));
+
+function recordOf({ condition, tests, earlier, inputs }: ConditionPlan, seed: number): PanelRecord {
+  const layout = { panel: PANEL_SIZE, gap: GUTTER };
+  const platform = { arch: process.arch, libvips: sharp.versions.vips!, sharp: sharp.versions.sharp! };
+  return { condition, tests: tests.length, earlier, layout, seed, inputs, platform };
+}
+
+/** What there is, what is needed, and what helps. */
+function inWords({ items, sources, there, needed }: Shortage, remedy: string): string {
   const found =
     there === 0
       ? `no ${items}, ${needed} ${needed === 1 ? 'is' : 'are'} needed`
       : `${items} of ${there} ${there === 1 ? sources.slice(0, -1) : sources}, ${needed} ${sources} are needed`;
-  return `the test split has ${found}: ${remedies[pool]}`;
+  return `the test split has ${found}: ${remedy}`;
+}
+
+/** Where more of what there is too little of comes from, in a run that has some of it or in one that has none. */
+function remedyFor({ items, pool }: Shortage, banks: Banks, configuration: Configuration): string {
+  const { shapeBank, textureBank, materialBank } = configuration;
+  const photographs = 'more photographs help (--photos), in a new run';
+  const more = (option: string) => `more of them help (${option}), in a new run`;
+  const textures = textureBank === null ? photographs : more('--texture-bank');
+  switch (pool) {
+    case 'shapes':
+      if (items.startsWith('semantic')) return semanticRemedy(banks, configuration);
+      return shapeBank === null ? photographs : more('--shape-bank');
+    case 'textures':
+      return textures;
+    case 'materials':
+      if (!banks.materials) return 'the subsets shapes3d and materials3d make them';
+      return materialBank === null ? textures : more('--material-bank');
+    case 'meshes':
+    case 'environments':
+      return banks[pool] ? more(`--${pool}`) : 'the subsets shapes3d and materials3d take them in';
+  }
+}
+
+function semanticRemedy({ shapes }: Banks, { semantic, naturalShapes }: Configuration): string {
+  const all = shapes ? SPLITS.reduce((sum, split) => sum + itemsOf(shapes, split, 'semantic').length, 0) : 0;
+  if (semantic.length === 0) {
+    return all === 0
+      ? '--semantic name:DIR brings semantic shapes into a run'
+      : `of its ${all} shapes about a tenth are for tests; more of them help (--shape-bank), in a new run`;
+  }
+  const found = `--semantic gave ${all} shapes, of whose pictures about a tenth are for tests`;
+  const smaller = `smaller objects (natural-shapes: min-area in a recipe, now ${naturalShapes.minArea} px where a picture's short side is 512 px)`;
+  const others = 'where not all pictures were used, more shapes (--semantic-shapes) or another --seed';
+  return `${found}; in a new run more annotated pictures help (--semantic), or ${smaller}, or, ${others}`;
 }
 
 async function makeCondition(
@@ -210,7 +256,7 @@ async function makeCondition(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<ConditionOutcome> {
-  const { condition, instances, tests, inputs, shortage } = plan;
+  const { condition, instances, tests, shortage } = plan;
   const began = performance.now();
   const fewer = (there: number): Pick<ConditionOutcome, 'shortage'> => {
     if (shortage || there === asked) return shortage ? { shortage } : {};
@@ -225,9 +271,8 @@ async function makeCondition(
     ...fewer(counts.tests),
   });
   if (tests.length === 0) return ended({ tests: 0, made: 0, faults: plan.faults });
-  const folder = new PanelFolder(run.at('panels', condition));
-  const platform = { arch: process.arch, libvips: sharp.versions.vips!, sharp: sharp.versions.sharp! };
-  await folder.begin({ condition, tests: asked, seed, inputs, platform });
+  const folder = folderOf(run, condition);
+  await folder.begin(recordOf(plan, seed));
   const missing = tests.filter(({ number }) => !folder.has(number));
   const faults = [...plan.faults];
   let made = 0;

@@ -12,11 +12,11 @@ import type { PanelTest } from '../../pipeline/labels.ts';
 import { makePanels, type PanelSettings } from '../../pipeline/panels/panels.ts';
 import type { Progress } from '../../pipeline/progress.ts';
 import { coverageFacts, renderCoverage } from '../../renderers/coverage.ts';
-import { drawLetter, letterBox } from '../../renderers/letters.ts';
+import { drawLetter, FRAME, letterBox } from '../../renderers/letters.ts';
 import { integer } from '../../sampling/distributions.ts';
 import { rng } from '../../sampling/rng.ts';
 import { PANEL_CONDITION_NAMES, PANEL_CONDITIONS } from '../../scenes/panel-conditions.ts';
-import { CHOICES, type Choice, PANELS, type PanelName } from '../../scenes/panel-scene.ts';
+import { CHOICES, type Choice, PANEL_SIZE, PANELS, type PanelName, panelBox } from '../../scenes/panel-scene.ts';
 import { type Ending, filesIn, generate, scratchFolder, sha256, shapemill, start, until } from './command.ts';
 import { writeShapes, writeTextures } from './panel-inputs.ts';
 import { smallPhoto, writeRecipe } from './photo-folder.ts';
@@ -25,7 +25,7 @@ import { refusal } from './refusal.ts';
 type Test2d = Extract<PanelTest, { subset: 'shapes2d' | 'textures2d' }>;
 type TestReal = Extract<PanelTest, { subset: 'real' }>;
 
-const SIZE = 512;
+const SIZE = PANEL_SIZE;
 const scratch = scratchFolder();
 const run = join(scratch, 'run');
 let inputs: string[];
@@ -71,17 +71,12 @@ async function picture(condition: string, { image }: PanelTest, of = run): Promi
   const { data, info } = await sharp(join(of, 'panels', condition, image))
     .raw()
     .toBuffer({ resolveWithObject: true });
-  expect([info.width, info.height, info.channels]).toEqual([2 * SIZE, 2 * SIZE, 3]);
+  expect([info.width, info.height, info.channels]).toEqual([1024, 1024, 3]);
   return { data, width: info.width, height: info.height };
 }
 
-const originOf = (panel: PanelName) => ({
-  left: SIZE * (PANELS.indexOf(panel) % 2),
-  top: SIZE * (PANELS.indexOf(panel) >> 1),
-});
-
 function panelOf(whole: RgbImage, panel: PanelName): RgbImage {
-  const { left, top } = originOf(panel);
+  const { left, top } = panelBox(panel);
   const data = new Uint8Array(3 * SIZE * SIZE);
   for (let y = 0; y < SIZE; y++) {
     const from = 3 * ((top + y) * whole.width + left);
@@ -143,6 +138,7 @@ describe.each(NATURAL)('%s', condition => {
   it('covers what its label says: mask, colours, letters', async () => {
     for (const test of (await testsOf(condition)).slice(0, 2)) {
       const whole = await picture(condition, test);
+      expectCross(whole);
       const masks = new Map<PanelName, GreyImage>();
       for (const panel of PANELS) masks.set(panel, await coverageOf(test.panels[panel]));
       const box = letterBox(test.letters.corner, SIZE);
@@ -169,6 +165,19 @@ describe.each(NATURAL)('%s', condition => {
     }
   });
 });
+
+/** Between the panels is a grey cross, as wide as the panels leave room: JPEG mixes its edges with what is beside. */
+function expectCross({ data, width }: RgbImage): void {
+  expect(2 * SIZE).toBe(width - 8);
+  for (const line of [SIZE + 3, SIZE + 4]) {
+    for (let i = 0; i < width; i++) {
+      for (const at of [3 * (line * width + i), 3 * (i * width + line)]) {
+        const grey = (data[at]! + data[at + 1]! + data[at + 2]!) / 3;
+        if (Math.abs(grey - FRAME) > 24) throw new Error(`expected grey at ${at / 3}, got ${grey}`);
+      }
+    }
+  }
+}
 
 /** A paint as a picture of its own, by the plainest means. */
 async function paintOf(paint: Test2d['panels']['A']['scene']['fill']): Promise<RgbImage> {
@@ -420,6 +429,13 @@ const SOME = ['shapes2d-natural-textured-textured-unrotated', 'textures2d-textur
 const someOf = async (of: string) =>
   Object.fromEntries(Object.entries(await contentOf(of)).filter(([file]) => SOME.some(name => file.startsWith(name))));
 
+const IN_PROCESS = {
+  seed: undefined,
+  real: undefined,
+  workers: 1,
+  drawing: { browser: undefined, gl: undefined, pages: undefined, requireGpu: false },
+};
+
 describe('the same command', () => {
   it('makes the same bytes on one worker, and is not interested in how often it was killed', async () => {
     const fresh = await freshRun('killed');
@@ -438,14 +454,7 @@ describe('the same command', () => {
 
   it('makes nothing again, but what is missing', async () => {
     const fresh = await freshRun('again');
-    const settings: PanelSettings = {
-      conditions: [SOME[0]!],
-      perCondition: 6,
-      seed: undefined,
-      real: undefined,
-      workers: 1,
-      drawing: { browser: undefined, gl: undefined, pages: undefined, requireGpu: false },
-    };
+    const settings: PanelSettings = { ...IN_PROCESS, conditions: [SOME[0]], perCondition: 6 };
     const make = () => makePanels(fresh, settings, silent, new AbortController().signal);
     expect(await make()).toMatchObject([{ tests: 6, made: 6 }]);
     const before = await contentOf(fresh);
@@ -468,12 +477,39 @@ describe('the same command', () => {
     expect(await contentOf(fresh)).toEqual(before);
   });
 
+  it('adds tests to those that are there, and takes none away', async () => {
+    const fresh = await freshRun('more');
+    const folder = join(fresh, 'panels', SOME[1]);
+    const make = (perCondition: number) =>
+      makePanels(fresh, { ...IN_PROCESS, conditions: [SOME[1]], perCondition }, silent, new AbortController().signal);
+    const [few] = await make(4);
+    expect(few).toMatchObject({ tests: 4, made: 4 });
+    const first = await testsOf(SOME[1], fresh);
+    const kept = (await stat(join(folder, '000002.jpg'))).mtimeMs;
+    // As if of the planned instances of one test nothing could be drawn: other ones took their place, by the number of tests.
+    const list = first.map((test, i) => `${JSON.stringify(i === 1 ? { ...test, attempt: 5 } : test)}\n`);
+    await writeFile(join(folder, 'panels.jsonl'), list.join(''));
+    expect(await make(10)).toMatchObject([{ tests: 10, made: 7 }]);
+    const more = await testsOf(SOME[1], fresh);
+    expect(more.slice(0, 4)).toEqual(first);
+    expect((await stat(join(folder, '000002.jpg'))).mtimeMs).toBe(kept);
+    const counts = CHOICES.map(choice => more.filter(({ answer }) => answer === choice).length);
+    expect(counts.sort()).toEqual([3, 3, 4]);
+    expect(new Set(more.map(({ panels, answer }) => `${panels.A.instance} ${answer}`)).size).toBeGreaterThan(6);
+    expect(await make(10)).toMatchObject([{ tests: 10, made: 0 }]);
+    await expect(make(4)).rejects.toThrow(/10 tests, 4 were asked for: .* Give 10 or more, or delete that folder/);
+    expect(JSON.parse(await readFile(join(folder, 'settings.json'), 'utf8'))).toMatchObject({
+      tests: 10,
+      earlier: [4],
+    });
+  });
+
   it('is another one with other settings, and refused', async () => {
     const args = [run, '--conditions', SMALL[0]!, '--per-condition'];
     expect(await refusal('panels', ...args, String(FEW_TESTS), '--seed', '5')).toMatch(
       /holds tests that differ in seed: was 1, is 5\. Delete that folder/,
     );
-    expect(await refusal('panels', ...args, '12')).toContain(`tests: was ${FEW_TESTS}, is 12`);
+    expect(await refusal('panels', ...args, '3')).toContain(`a folder of ${FEW_TESTS} tests, 3 were asked for`);
   });
 });
 
@@ -536,8 +572,7 @@ describe('a run of too few items', () => {
     expect(stdout).toContain('no materials, 3 are needed');
     const folders = new Set((await filesIn(join(few, 'run', 'panels'))).map(file => file.split('/')[0]));
     expect([...folders]).toEqual([conditions[0]]);
-    // Asked for as many as there are, nothing is missing.
-    await rm(join(few, 'run', 'panels'), { recursive: true });
+    // Asked for as many as there are, nothing is missing, and nothing is made again.
     await panels([join(few, 'run'), '--per-condition', '12', '--conditions', conditions[0]!]);
   });
 });

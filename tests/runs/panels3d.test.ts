@@ -6,7 +6,7 @@ import { itemSize, openBank } from '../../pipeline/bank.ts';
 import { type PanelTest, panelTestSchema } from '../../pipeline/labels.ts';
 import { isAccepted, readMesh } from '../../pipeline/scenes3d.ts';
 import { letterBox } from '../../renderers/letters.ts';
-import { PANELS } from '../../scenes/panel-scene.ts';
+import { PANEL_SIZE, PANELS, panelBox } from '../../scenes/panel-scene.ts';
 import { LAST_SHAPES3D } from '../../scenes/recipe3d.ts';
 import { generate, scratchFolder, shapemill } from './command.ts';
 import { writeTextures } from './panel-inputs.ts';
@@ -84,9 +84,8 @@ describe.each(CONDITIONS)('%s', condition => {
       const path = join(run, 'panels', condition, image);
       const { width, height } = await sharp(path).metadata();
       expect([width, height]).toEqual([1024, 1024]);
-      for (const place of PANELS.keys()) {
-        const cut = { left: 512 * (place % 2), top: 512 * (place >> 1), width: 512, height: 512 };
-        const { channels } = await sharp(await sharp(path).extract(cut).png().toBuffer()).stats();
+      for (const panel of PANELS) {
+        const { channels } = await sharp(await sharp(path).extract(panelBox(panel)).png().toBuffer()).stats();
         expect(Math.max(...channels.map(({ stdev }) => stdev))).toBeGreaterThan(8);
       }
     }
@@ -99,18 +98,19 @@ it('what a condition holds looks the same: the surroundings of the object', asyn
     const { data } = await sharp(join(run, 'panels', condition, test.image))
       .raw()
       .toBuffer({ resolveWithObject: true });
-    const at = (panel: number, x: number, y: number) => 3 * ((512 * (panel >> 1) + y) * 1024 + 512 * (panel % 2) + x);
+    const boxes = PANELS.map(panelBox);
+    const at = (panel: number, x: number, y: number) => 3 * ((boxes[panel]!.top + y) * 1024 + boxes[panel]!.left + x);
     const covered = (x: number, y: number) =>
       PANELS.some(panel => {
         const { left, top, width, height } = test.panels[panel].facts.box;
         return x > left - 20 && x < left + width + 20 && y > top - 20 && y < top + height + 20;
       });
-    const { left, top, width, height } = letterBox(test.letters.corner, 512);
+    const { left, top, width, height } = letterBox(test.letters.corner, PANEL_SIZE);
     const inLetter = (x: number, y: number) =>
       x > left - 16 && x < left + width + 16 && y > top - 16 && y < top + height + 16;
     let [sum, count] = [0, 0];
-    for (let y = 0; y < 512; y += 5) {
-      for (let x = 0; x < 512; x += 5) {
+    for (let y = 0; y < PANEL_SIZE; y += 5) {
+      for (let x = 0; x < PANEL_SIZE; x += 5) {
         if (covered(x, y) || inLetter(x, y)) continue;
         for (let panel = 1; panel < 4; panel++) {
           for (let c = 0; c < 3; c++) sum += Math.abs(data[at(panel, x, y) + c]! - data[at(0, x, y) + c]!);

@@ -537,6 +537,20 @@ describe('a plan', () => {
     }
   });
 
+  it('of more tests begins with those of fewer; what is added has answers of its own order', () => {
+    const [few, more] = [planTests(1, 'any', plain(40), 31), planTests(1, 'any', plain(40), 400, [10, 31, 900])];
+    expect(more.slice(0, 31).map(({ triples }) => triples[0])).toEqual(few.map(({ triples }) => triples[0]));
+    const answers = more.map(({ answer }) => answer);
+    const ten = planTests(1, 'any', plain(40), 10).map(({ answer }) => answer);
+    const thirtyOne = planTests(1, 'any', plain(40), 31, [10]).map(({ answer }) => answer);
+    expect(answers.slice(0, 31)).toEqual(thirtyOne);
+    expect(thirtyOne.slice(0, 10)).toEqual(ten);
+    for (const end of [10, 31, 400]) {
+      const counts = CHOICES.map(choice => answers.slice(0, end).filter(answer => answer === choice).length);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    }
+  });
+
   it('is another one for another seed and condition, and the same for the same', () => {
     const plan = (seed: number, name: string) => planTests(seed, name, plain(30), 50);
     expect(plan(1, 'a')).toEqual(plan(1, 'a'));
