@@ -1,3 +1,5 @@
+import { InputFault } from '../faults.ts';
+
 /**
  * Reader for the machine-readable copyright files of Debian packages (DEP-5,
  * https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/).
@@ -29,7 +31,7 @@ export interface CopyrightFile {
 export function parseCopyrightFile(text: string): CopyrightFile {
   const [header, ...paragraphs] = splitParagraphs(text);
   if (!header || !FORMAT.test(header.get('format') ?? '')) {
-    throw new Error(
+    throw new InputFault(
       'Expected a copyright file in the machine-readable Debian format 1.0, got one without its Format line',
     );
   }
@@ -116,7 +118,9 @@ function filesStanza(fields: Paragraph): FilesStanza {
   const copyright = (fields.get('copyright') ?? '').split('\n').filter(line => line !== '');
   const [licence] = nameAndText(fields.get('license') ?? '');
   if (copyright.length === 0 || licence === '') {
-    throw new Error(`Expected a copyright and a licence in the paragraph "Files: ${globs[0]} …" of a copyright file`);
+    throw new InputFault(
+      `Expected a copyright and a licence in the paragraph "Files: ${globs[0]} …" of a copyright file`,
+    );
   }
   return { globs, copyright, licence, comment: (fields.get('comment') ?? '').trim() };
 }

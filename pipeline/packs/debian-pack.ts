@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { InputFault } from '../faults.ts';
 import { makeFolder } from '../make-folder.ts';
 import { sha256Of } from '../sha256.ts';
+import { UsageError } from '../usage-error.ts';
 import { readZip } from './archive.ts';
 import {
   type CopyrightFile,
@@ -118,7 +120,7 @@ export async function addDebianPack(
 
 function packagesOf({ id, obtained }: Pack): readonly DebianPackage[] {
   if (obtained.via !== 'debian') {
-    throw new Error(`Expected the pack ${id} to be obtained via debian, got ${obtained.via}`);
+    throw new InputFault(`Expected the pack ${id} to be obtained via debian, got ${obtained.via}`);
   }
   return obtained.packages;
 }
@@ -127,8 +129,8 @@ function packagesOf({ id, obtained }: Pack): readonly DebianPackage[] {
 async function refuseForeignFolder(destination: string): Promise<void> {
   const found = await stat(destination).catch(() => undefined);
   if (found)
-    throw new Error(
-      `Expected nothing or a complete pack at ${destination}, found one without ${INDEX_NAME}: move it away`,
+    throw new UsageError(
+      `expected nothing or a complete pack at ${destination}, found a folder without ${INDEX_NAME} (an earlier version's?): remove it or give it another name, then run the same command again`,
     );
 }
 
@@ -138,7 +140,9 @@ async function download(name: string, folder: string, run: RunProgram): Promise<
   const archives = (await readdir(folder)).filter(file => file.startsWith(`${name}_`) && file.endsWith('.deb'));
   if (archives.length !== 1) {
     const found = archives.join(', ') || 'none';
-    throw new Error(`Expected one archive of ${name} in ${folder}, found ${found}: remove that folder and try again`);
+    throw new InputFault(
+      `Expected one archive of ${name} in ${folder}, found ${found}: remove that folder and try again`,
+    );
   }
   return join(folder, archives[0]!);
 }
@@ -162,7 +166,7 @@ async function copyFiles(debian: DebianPackage, unpacked: string, pack: string):
     }
   }
   if (files.length === 0) {
-    throw new Error(
+    throw new InputFault(
       `Expected ${debian.expected} files in the package ${debian.name} (made for version ${debian.version}), found none: ` +
         'this release holds another version of it',
     );
@@ -229,7 +233,7 @@ type Licensing = Pick<PackFile, 'author' | 'url' | 'licence'>;
 function licensing(copyright: CopyrightFile, name: string, sourcePath: string): Licensing {
   const stanza = stanzaFor(copyright, sourcePath);
   if (!stanza)
-    throw new Error(`Expected the copyright file of ${name} to state a licence for ${sourcePath}, found none`);
+    throw new InputFault(`Expected the copyright file of ${name} to state a licence for ${sourcePath}, found none`);
   return { author: stanza.copyright.join('; '), url: origin(copyright, stanza, name), licence: toSpdx(stanza.licence) };
 }
 
@@ -251,9 +255,11 @@ const runProgram: RunProgram = (program, args, folder) =>
     execFile(program, [...args], options, (error, stdout, stderr) => {
       if (!error) return resolve();
       if (error.code === 'ENOENT')
-        return reject(new Error(`a pack of Debian packages needs Debian or Ubuntu: found no ${program}`));
-      const said = `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n');
-      reject(new Error(`Expected "${program} ${args.join(' ')}" to succeed, it failed${hintFor(program)}:\n${said}`));
+        return reject(new UsageError(`a pack of Debian packages needs Debian or Ubuntu: found no ${program}`));
+      const said = `${stdout}${stderr}`.trim().split('\n').slice(-5).join(' / ');
+      reject(
+        new InputFault(`expected "${program} ${args.join(' ')}" to succeed, it failed${hintFor(program)}: ${said}`),
+      );
     });
   });
 

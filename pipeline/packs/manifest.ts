@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { UsageError } from '../usage-error.ts';
 import { SOURCE_NAMES } from './source-names.ts';
 
 /** Root of this package, where assets-manifest.json and assets/ lie. */
@@ -100,12 +101,12 @@ export type DebianRule = z.infer<typeof debianRuleSchema>;
 /**
  * Reads and checks the manifest of asset packs: this package's own, or the one that $SHAPEMILL_MANIFEST names (a mirror's, with
  * other addresses).
- * @throws Error that names the file and every field that is not as expected.
+ * @throws UsageError that names the file and every field that is not as expected.
  */
 export async function loadManifest(
   path = process.env.SHAPEMILL_MANIFEST || join(PACKAGE_ROOT, 'assets-manifest.json'),
 ): Promise<Manifest> {
-  return parseJson(manifestSchema, await readFile(path, 'utf8'), path);
+  return parseJson(manifestSchema, await readFile(path, 'utf8'), path, UsageError);
 }
 
 /** The pack of that id; the error for an unknown one lists those there are. */
@@ -113,20 +114,25 @@ export function findPack(manifest: Manifest, id: string): Pack {
   const pack = manifest.packs.find(candidate => candidate.id === id);
   if (pack) return pack;
   const known = manifest.packs.map(candidate => candidate.id).join(', ');
-  throw new Error(`Expected one of the asset packs ${known}, got "${id}"`);
+  throw new UsageError(`expected one of the asset packs ${known}, got "${id}"`);
 }
 
-/** Parses `text` of the file `path`; an error says which file and field. */
-export function parseJson<T>(schema: z.ZodType<T>, text: string, path: string): T {
+/** Parses JSON that the file `path` holds. @throws a `Fault` that says in one line what of it is not as expected. */
+export function parseJson<T>(
+  schema: z.ZodType<T>,
+  text: string,
+  path: string,
+  Fault: new (message: string) => Error,
+): T {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`${path} is not JSON: ${(error as Error).message}`);
+    throw new Fault(`${path} is not JSON: ${(error as Error).message}`);
   }
   const result = schema.safeParse(value);
-  if (!result.success) throw new Error(`${path} is not as expected:\n${z.prettifyError(result.error)}`);
-  return result.data;
+  if (result.success) return result.data;
+  throw new Fault(`${path} is not as expected: ${z.prettifyError(result.error).replace(/\s*\n\s*/g, ' ')}`);
 }
 
 function repeated(values: readonly string[]): Set<string> {

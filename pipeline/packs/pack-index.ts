@@ -53,17 +53,24 @@ export const packHeaderSchema = z.strictObject({
 });
 export type PackHeader = z.infer<typeof packHeaderSchema>;
 
-/** The header of a pack in a folder; undefined when there is no index. @throws Error when it is not as expected. */
+/** An index that is not as it was written. */
+class BadIndex extends DamagedFile {
+  constructor(what: string) {
+    super(`${what}. Remove this file and add the pack again`);
+  }
+}
+
+/** The header of a pack in a folder; undefined when there is no index. @throws DamagedFile when it is not as expected. */
 export async function readPackHeader(folder: string): Promise<PackHeader | undefined> {
   const path = join(folder, INDEX_NAME);
   const file = await open(path).catch(unlessMissing);
   if (!file) return undefined;
   try {
-    for await (const line of file.readLines()) return parseJson(packHeaderSchema, line, path);
+    for await (const line of file.readLines()) return parseJson(packHeaderSchema, line, path, BadIndex);
   } finally {
     await file.close();
   }
-  throw new DamagedFile(`${path}: expected the header of a pack, got an empty file`);
+  throw new BadIndex(`${path}: expected the header of a pack, got an empty file`);
 }
 
 /** The files of a pack in a folder, in their order. @throws DamagedFile when a line is not as expected or some are missing. */
@@ -74,13 +81,11 @@ export async function* readPackEntries(folder: string): AsyncGenerator<PackEntry
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     if (header) {
       files++;
-      yield parseJson(packEntrySchema, line, path);
-    } else header = parseJson(packHeaderSchema, line, path);
+      yield parseJson(packEntrySchema, line, path, BadIndex);
+    } else header = parseJson(packHeaderSchema, line, path, BadIndex);
   }
   if (header && files === header.files) return;
-  throw new DamagedFile(
-    `${path}: expected ${header?.files ?? 'a header and'} files, found ${files}; add the pack again`,
-  );
+  throw new BadIndex(`${path}: expected ${header?.files ?? 'a header and'} files, found ${files}`);
 }
 
 /** Writes an index, a line at a time. */

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { unlessMissing } from '../faults.ts';
 import { sha256OfFile } from '../sha256.ts';
+import { UsageError } from '../usage-error.ts';
 import { findPack, loadManifest, type Manifest, PACKAGE_ROOT, type Pack, type PackFile } from './manifest.ts';
 import { type PackEntry, type PackHeader, readPackEntries, readPackHeader } from './pack-index.ts';
 
@@ -102,8 +103,8 @@ export async function* packFiles(id: string, places: PackPlaces = {}): AsyncGene
     return;
   }
   if (state === 'not added') {
-    throw new Error(
-      `Expected the asset pack "${id}" in ${folder}, found none: add it with npm run assets -- add ${id}`,
+    throw new UsageError(
+      `expected the asset pack "${id}" in ${folder}, found none: add it with npm run assets -- add ${id}`,
     );
   }
   for await (const file of readPackEntries(folder)) yield { path: file.local ?? join(folder, file.path), file };

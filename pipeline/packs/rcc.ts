@@ -1,4 +1,5 @@
 import * as zlib from 'node:zlib';
+import { InputFault } from '../faults.ts';
 
 /**
  * Reader for Qt's binary resource containers (`.rcc`), in which GCompris ships its pictures. Format as written by Qt's
@@ -72,7 +73,7 @@ export function rccFileBytes(file: RccFile): Buffer {
   try {
     return file.compression === 'zlib' ? inflate(file.stored) : zstd(file.stored);
   } catch (error) {
-    throw new Error(`Cannot decompress ${file.path} of an rcc container: ${(error as Error).message}`);
+    throw new InputFault(`Cannot decompress ${file.path} of an rcc container: ${(error as Error).message}`);
   }
 }
 
@@ -86,7 +87,7 @@ function inflate(stored: Buffer): Buffer {
 /** Node's own zstd, absent from the types of Node 20. */
 function zstd(stored: Buffer): Buffer {
   const { zstdDecompressSync } = zlib as { zstdDecompressSync?: (data: Buffer, options: object) => Buffer };
-  if (!zstdDecompressSync) throw new Error(`zstd needs Node 22.15 or newer, this is ${process.version}`);
+  if (!zstdDecompressSync) throw new InputFault(`zstd needs Node 22.15 or newer, this is ${process.version}`);
   return zstdDecompressSync(stored, { maxOutputLength: MAX_FILE_BYTES });
 }
 
@@ -139,5 +140,5 @@ function slice(bytes: Buffer, start: number, length: number, what: string): Buff
 }
 
 function broken(reason: string): Error {
-  return new Error(`Broken rcc container: ${reason}`);
+  return new InputFault(`Broken rcc container: ${reason}`);
 }

@@ -166,7 +166,7 @@ describe('addDebianPack', () => {
       /state a licence for src\/animals\/frog\.webp/,
     );
     await mkdir(destination);
-    await expect(add(fakePrograms())).rejects.toThrow(/found one without index\.jsonl: move it away/);
+    await expect(add(fakePrograms())).rejects.toThrow(/without index\.jsonl .*: remove it or give it another name/);
   });
 
   it('says that it needs Debian or Ubuntu where apt-get is missing', async () => {
