@@ -1,6 +1,7 @@
 import type { Argv, Options } from 'yargs';
 import { checkValues, type Option, type OptionTable, type OptionValues } from '../pipeline/options.ts';
 import { didYouMean, invalidValue, UsageError } from '../pipeline/usage-error.ts';
+import { behindDashes, type Call, keptByNpm } from './npm-options.ts';
 
 /** Gives yargs a table of options. Values arrive as text and are checked by {@link readOptions}, so messages read alike. */
 export function addOptions<T>(argv: Argv<T>, table: OptionTable): Argv<T> {
@@ -9,8 +10,10 @@ export function addOptions<T>(argv: Argv<T>, table: OptionTable): Argv<T> {
 }
 
 function yargsOption(option: Option): Options {
-  const { help, group } = option;
-  const common = { describe: help, group: `${group}:`, ...(option.default && { defaultDescription: option.default }) };
+  const { help, group, choices, expects } = option;
+  // Not as yargs' choices: it would check them itself, with messages of its own, and knows no lists with commas.
+  const describe = choices ? `${help} (${expects})` : help;
+  const common = { describe, group: `${group}:`, ...(option.default && { defaultDescription: option.default }) };
   switch (option.type) {
     case 'switch':
       return { ...common, type: 'boolean' };
@@ -36,13 +39,16 @@ const YARGS_NAMES = new Set(['_', '$0', 'help', 'h', 'version']);
 /**
  * Checks what yargs parsed against the table.
  * @param positionals names of the command's positional arguments.
- * @throws UsageError for unknown options (with the nearest name), leftover words and wrong values.
+ * @throws UsageError for unknown options (with the nearest name), leftover words, wrong values, and options that npm kept for itself.
  */
 export function readOptions<Table extends OptionTable>(
   table: Table,
   parsed: Readonly<Record<string, unknown>>,
   positionals: readonly string[] = [],
+  call: Call = { words: process.argv.slice(2), env: process.env },
 ): OptionValues<Table> {
+  const kept = keptByNpm(call, table, positionals.length);
+  if (kept !== undefined) throw new UsageError(kept);
   const given: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(parsed)) {
     if (YARGS_NAMES.has(name) || positionals.includes(name) || value === undefined) continue;
@@ -55,7 +61,9 @@ export function readOptions<Table extends OptionTable>(
     given[name] = value;
   }
   const leftover = (parsed._ as (string | number)[]).slice(1);
-  if (leftover.length > 0) throw new UsageError(`unexpected "${leftover.join(' ')}"; see --help`);
+  if (leftover.length > 0) {
+    throw new UsageError(`unexpected "${leftover.join(' ')}"; ${behindDashes(call, table, positionals.length)}`);
+  }
   return checkValues(table, given, '--');
 }
 

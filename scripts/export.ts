@@ -21,7 +21,10 @@ export const exportCommand: CommandModule = {
   handler: async parsed => {
     const { format, out, subsets } = readOptions(EXPORT_OPTIONS, parsed, ['run']);
     if (parsed.run === undefined) throw new UsageError('export: expected a run folder, such as out/last-40-s1');
-    if (!format) throw new UsageError(`--format: expected ${EXPORT_OPTIONS.format.expects}, got nothing`);
+    if (!format)
+      throw new UsageError(
+        `--format: expected ${EXPORT_OPTIONS.format.expects}, got nothing: npm run export -- ${parsed.run} --format FORMAT`,
+      );
     await run(String(parsed.run), { format, out, subsets });
   },
 };

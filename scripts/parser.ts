@@ -7,6 +7,8 @@ import { failUsage } from './command-options.ts';
  * @throws UsageError, when it parses, for words that name no command or do not fit it; whatever the command throws.
  */
 export function parser(words: readonly string[], commands: readonly CommandModule[]): Argv {
+  // Words too many behind a command that is known are its own affair: it knows what they may have been meant for.
+  const known = commands.some(({ command }) => String(command).split(' ')[0] === words[0]);
   return (
     yargs([...words])
       .scriptName('shapemill')
@@ -24,7 +26,7 @@ export function parser(words: readonly string[], commands: readonly CommandModul
         'parse-positional-numbers': false,
       })
       .recommendCommands()
-      .strictCommands()
+      .strictCommands(!known)
       .version(VERSION)
       .alias('help', 'h')
       .wrap(Math.min(110, process.stdout.columns ?? 110))

@@ -6,7 +6,7 @@ const what = 'What to write';
 
 /** Every option of `export`. */
 export const EXPORT_OPTIONS = {
-  format: choice(EXPORT_FORMATS, { group: what, help: 'form that trainers and model testers read; see below' }),
+  format: choice(EXPORT_FORMATS, { group: what, help: 'form that trainers and model testers read' }),
   out: text('a folder', {
     group: what,
     default: 'RUN-FORMAT, beside the run',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LogProgress, Pace } from '../../pipeline/progress.ts';
+import { LogProgress, Pace, type Progress } from '../../pipeline/progress.ts';
 
 /** Adds `perSecond` samples a second, in ten looks a second. */
 function run(pace: Pace, from: number, to: number, perSecond: number): void {
@@ -34,7 +34,7 @@ describe('a log', () => {
   it('has a line at the ends of a stage, and one every ten seconds between', () => {
     const lines: { msg: string; stage?: string; made?: number; number?: number }[] = [];
     let now = 0;
-    const log = new LogProgress({ write: line => lines.push(JSON.parse(line)) }, () => now);
+    const log: Progress = new LogProgress({ write: line => lines.push(JSON.parse(line)) }, () => now);
     const stage = (name: string, seconds: number) => {
       log.begin({ name, title: name, unit: 'images', total: seconds });
       for (let i = 0; i < 4 * seconds; i++) {
