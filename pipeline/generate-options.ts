@@ -186,7 +186,7 @@ export const GENERATE_OPTIONS = {
     group: silhouette,
     inRecipe: true,
     default: POLARITIES[0],
-    help: `${POLARITIES.join(' or ')}: what the object is, and its ground`,
+    help: 'what the object is, and its ground',
   }),
   margin: number(0, 2, {
     group: silhouette,
