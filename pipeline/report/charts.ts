@@ -71,14 +71,17 @@ export interface SampledColour {
 /** Half the side of the plane of a* and b* that is shown; what lies farther out is left out. */
 const AB = 60;
 
-/** Colours at their places in the plane of a* (green to red) and b* (blue to yellow), each in its own colour. */
-export function colourPlane(title: string, colours: readonly SampledColour[]): string {
+/**
+ * Colours at their places in the plane of a* (green to red) and b* (blue to yellow), each in its own colour.
+ * @param caption what they are of.
+ */
+export function colourPlane(title: string, caption: string, colours: readonly SampledColour[]): string {
   const dots = colours
     .filter(({ lab }) => Math.abs(lab[1]) <= AB && Math.abs(lab[2]) <= AB)
     .map(({ rgb, lab }) => `<circle cx="${round(lab[1])}" cy="${round(-lab[2])}" r="1.8" fill="${css(rgb)}"/>`);
   return figure(
     title,
-    `${grouped(colours.length)} images`,
+    caption,
     `<svg class="plane" viewBox="${-AB} ${-AB} ${2 * AB} ${2 * AB}" role="img" aria-label="${escapeHtml(title)}: mean colours">` +
       `<path class="axis" d="M${-AB} 0H${AB}M0 ${-AB}V${AB}"/>${dots.join('')}` +
       `<text x="${AB - 2}" y="-2" text-anchor="end">a*</text><text x="2" y="${6 - AB}">b*</text></svg>`,

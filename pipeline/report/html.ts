@@ -3,7 +3,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`);
 }
 
-/** A table; the first cell of each row is its head, all others but texts stand right. Scrolls sideways where it is too wide. */
+/** A table; the first cell of each row is its head, all others but texts stand right. Scrolls sideways where it is too wide, by keys, too. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const cell = (value: string | number, i: number) =>
     i === 0
@@ -12,7 +12,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   // A column's head stands as its values do.
   const side = (i: number) => (i > 0 && rows.some(row => typeof row[i] === 'number') ? ' class="number"' : '');
   return (
-    `<div class="wide"><table><thead><tr>${head.map((text, i) => `<th scope="col"${side(i)}>${escapeHtml(text)}</th>`).join('')}</tr></thead>` +
+    `<div class="wide" tabindex="0"><table><thead><tr>${head.map((text, i) => `<th scope="col"${side(i)}>${escapeHtml(text)}</th>`).join('')}</tr></thead>` +
     `<tbody>${rows.map(row => `<tr>${row.map(cell).join('')}</tr>`).join('\n')}</tbody></table></div>`
   );
 }

@@ -1,7 +1,8 @@
 import type { Sample2dLabel, Sample3dLabel } from '../labels.ts';
+import { SPLITS } from '../splits.ts';
 import { type Axis, colourPlane, hemispheres, histogram, swatches } from './charts.ts';
 import { grouped, paragraph, section } from './html.ts';
-import type { SampleFacts, SampleLabel } from './sample-facts.ts';
+import { MOST_LABELS, MOST_PICTURES, type SampleFacts, type SampleLabel } from './sample-facts.ts';
 import { CELLS, coveredCells, expectedCells, viewDirection } from './sphere-cover.ts';
 
 const percent = (value: number) => `${grouped(100 * value)} %`;
@@ -11,6 +12,15 @@ const TURN: Axis = { low: 0, high: 360, bins: 24, text: value => `${grouped(valu
 const grid = (figures: readonly string[]) =>
   figures.length === 0 ? '' : `<div class="grid">${figures.join('\n')}</div>`;
 
+/** Which share of the images is looked at. */
+const some = (looked: number, all: number) => `${grouped(looked)} of ${grouped(all)} images`;
+
+/** How many of the images the charts of their labels are of. */
+function labelsRead(facts: readonly SampleFacts[]): string {
+  const each = facts.map(({ subset, labels, images }) => `${subset} ${some(labels.length, images)}`);
+  return `Charts are of at most about ${MOST_LABELS} images of each split: ${each.join(', ')}.`;
+}
+
 /** Colours of the images. */
 export function colourSection(facts: readonly SampleFacts[]): string {
   const coloured = facts.filter(({ colours }) => colours.length > 0);
@@ -19,8 +29,10 @@ export function colourSection(facts: readonly SampleFacts[]): string {
     'Colours',
     coloured.length === 0
       ? ''
-      : paragraph('Images by their mean colour, in CIE Lab: a* (green to red) to the right, b* (blue to yellow) up.'),
-    grid(coloured.map(({ subset, colours }) => colourPlane(subset, colours))),
+      : paragraph(
+          `Images by their mean colour, in CIE Lab: a* (green to red) to the right, b* (blue to yellow) up. At most about ${MOST_PICTURES / SPLITS.length} images of each split are opened for this.`,
+        ),
+    grid(coloured.map(({ subset, images, colours }) => colourPlane(subset, some(colours.length, images), colours))),
     grid(coloured.map(({ subset, colours }) => swatches(subset, colours))),
   );
 }
@@ -37,7 +49,8 @@ export function scaleSection(facts: readonly SampleFacts[]): string {
     figures.length === 0
       ? ''
       : paragraph(
-          'Shares of the image: its area, and its longer side. Of silhouettes, of the picture that the object was cut from.',
+          'Shares of the image: its area, and its longer side. Of silhouettes, of the picture that the object was cut from. ' +
+            labelsRead(facts),
         ),
     grid(figures),
   );
@@ -57,7 +70,9 @@ export function rotationSection(facts: readonly SampleFacts[]): string {
       `of the sphere (uniform ones: ${expectedCells(directions.length).toFixed(0)})`;
     return [hemispheres(subset, caption, directions)];
   });
-  return section('rotations', 'Rotations', grid(turns), grid(spheres));
+  const turned = facts.filter(({ labels }) => labels.some(label => is2d(label) || is3d(label)));
+  const of = turned.length === 0 ? '' : paragraph(labelsRead(turned));
+  return section('rotations', 'Rotations', of, grid(turns), grid(spheres));
 }
 
 const is2d = (label: SampleLabel): label is Sample2dLabel => 'scene' in label && 'placement' in label.scene;

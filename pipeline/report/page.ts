@@ -4,6 +4,7 @@ import { shapeStatisticsSection } from '../shape-report.ts';
 import { escapeHtml, paragraph, section } from './html.ts';
 import { colourSection, rotationSection, scaleSection } from './look-section.ts';
 import { faultSection, madeSection, timeSection, yieldSection } from './made-section.ts';
+import { panelSection } from './panel-section.ts';
 import { sampleFacts } from './sample-facts.ts';
 import { sourceSection } from './source-section.ts';
 import { stageFacts } from './stage-facts.ts';
@@ -29,6 +30,7 @@ export async function reportPage(folder: RunFolder, sheets: readonly ContactShee
   const sections = [
     madeSection(stages),
     section('sheets', 'Contact sheets', sheetsGrid(sheets)),
+    await panelSection(folder),
     yieldSection(stages),
     timeSection(stages),
     colourSection(samples),
@@ -83,13 +85,13 @@ function sheetsGrid(sheets: readonly ContactSheet[]): string {
 function contactSheet({ title, caption, file }: ContactSheet): string {
   return (
     `<figure><figcaption><b>${escapeHtml(title)}</b> ${escapeHtml(caption)}</figcaption>` +
-    `<div class="wide"><a href="${file}"><img src="${file}" alt="${escapeHtml(title)}" loading="lazy"></a></div></figure>`
+    `<a href="${file}"><img src="${file}" alt="${escapeHtml(title)}" loading="lazy"></a></figure>`
   );
 }
 
 const STYLE = `
-  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --bar: #2a6fbf; --line: #8886; --paper: #fff; --ground: #f6f6f3; --ink: #1c1c1a }
-  @media (prefers-color-scheme: dark) { :root { --bar: #6aa9ee; --paper: #1e1f20; --ground: #141516; --ink: #e8e8e4 } }
+  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; --bar: #2a6fbf; --line: #8886; --paper: #fff; --ground: #f6f6f3; --ink: #1c1c1a; --shade: #0005 }
+  @media (prefers-color-scheme: dark) { :root { --bar: #6aa9ee; --paper: #1e1f20; --ground: #141516; --ink: #e8e8e4; --shade: #fff5 } }
   * { box-sizing: border-box }
   body { max-width: 84rem; margin: 0 auto; padding: clamp(1rem, 3vw, 2rem); background: var(--ground); color: var(--ink) }
   h1 { font-size: 1.6rem; margin: 0 0 1rem; overflow-wrap: anywhere } h2 { font-size: 1.2rem; margin: 0 0 .75rem } h3 { font-size: 1rem; margin: 0 }
@@ -102,8 +104,16 @@ const STYLE = `
   .grid > * { min-width: 0 }
   figure { margin: 0; min-width: 0 } figcaption { font-size: .9rem; margin: 0 0 .35rem } figcaption b { margin-right: .35rem }
   .sheets { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(32rem, 100%), 1fr)); gap: 1.75rem 1.5rem }
-  .sheets > * { min-width: 0 } .sheets img { display: block; width: 100%; min-width: 30rem; height: auto; border-radius: .5rem }
-  .wide { overflow-x: auto } .wide table { white-space: nowrap } .wide td:last-child:not(.number) { white-space: normal; min-width: 10rem }
+  .sheets > * { min-width: 0 } .sheets img { display: block; width: 100%; height: auto; border-radius: .5rem }
+  .tests { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(16rem, 100%), 1fr)); gap: 1.5rem }
+  .tests img { display: block; width: 100%; height: auto } .tests figcaption { overflow-wrap: anywhere }
+  /* Shades at the edges beyond which there is more; at the ends covers that move with the table hide them. */
+  .wide { overflow-x: auto; background:
+    linear-gradient(to right, var(--paper) 35%, transparent) left / 2.5rem 100% no-repeat local,
+    linear-gradient(to left, var(--paper) 35%, transparent) right / 2.5rem 100% no-repeat local,
+    linear-gradient(to right, var(--shade), transparent) left / .8rem 100% no-repeat scroll,
+    linear-gradient(to left, var(--shade), transparent) right / .8rem 100% no-repeat scroll }
+  .wide table { white-space: nowrap } .wide td:last-child:not(.number) { white-space: normal; min-width: 10rem }
   .grid svg { display: block; width: 100%; height: auto } .grid text { fill: currentColor; font-size: 11px; opacity: .75 }
   .bar, .dot { fill: var(--bar) } .dot { fill-opacity: .7 } .axis { fill: none; stroke: var(--line) } .globe { fill: none; stroke: var(--line) }
   .grid:has(.plane) { grid-template-columns: repeat(auto-fill, minmax(min(14rem, 42%), 1fr)) } .plane .axis { stroke-width: .6 }

@@ -13,15 +13,17 @@ import { readTar, type TarMember } from '../tar.ts';
 import type { SampledColour } from './charts.ts';
 
 /** What is looked at of a subset: so many labels of each split, from so many of its shards; the first pictures are decoded. */
-const MOST_LABELS = 500;
+export const MOST_LABELS = 500;
 const MOST_SHARDS = 5;
-const MOST_PICTURES = 60;
+export const MOST_PICTURES = 60;
 
 export type SampleLabel = Sample2dLabel | Sample3dLabel | SilhouetteLabel;
 
 /** Some of the samples of a subset. */
 export interface SampleFacts {
   readonly subset: Subset;
+  /** All that the run has. */
+  readonly images: number;
   readonly labels: readonly SampleLabel[];
   readonly colours: readonly SampledColour[];
 }
@@ -32,9 +34,13 @@ export async function sampleFacts(folder: RunFolder): Promise<SampleFacts[]> {
   for (const subset of SUBSETS) {
     const labels: SampleLabel[] = [];
     const colours: SampledColour[] = [];
+    let images = 0;
     for (const split of SPLITS) {
       const tars: string[] = [];
-      for await (const { tar } of finishedShards(folder.at(join(subset, split)))) tars.push(tar);
+      for await (const { tar, sidecar } of finishedShards(folder.at(join(subset, split)))) {
+        tars.push(tar);
+        images += sidecar.samples;
+      }
       const read = evenlySpread(tars.length, MOST_SHARDS).map(i => tars[i]!);
       for (const tar of read) {
         const most = Math.ceil(MOST_LABELS / read.length);
@@ -42,7 +48,7 @@ export async function sampleFacts(folder: RunFolder): Promise<SampleFacts[]> {
         await readSome(tar, subset, most, pictures, labels, colours);
       }
     }
-    if (labels.length > 0) facts.push({ subset, labels, colours });
+    if (labels.length > 0) facts.push({ subset, images, labels, colours });
   }
   return facts;
 }

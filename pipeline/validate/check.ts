@@ -81,6 +81,8 @@ export interface ValidatedRun {
   readonly unfinished: ReadonlySet<BankKind>;
   /** The banks whose shards lie in this run. */
   readonly own: ReadonlySet<BankKind>;
+  /** Ends what reads for long. */
+  readonly signal: AbortSignal;
 }
 
 /** Looks at the shards of a run, in the order of their names, and at the samples of each in the order of the tar. */

@@ -14,6 +14,7 @@ import { ahead } from './ahead.ts';
 import { balance } from './balance.ts';
 import { bankIndex } from './bank-index.ts';
 import { blank } from './blank.ts';
+import { card } from './card.ts';
 import type { Check, LabelForm, Place, Sample, ScannedTar, Shard, ValidatedRun, ValidLabel, Visitor } from './check.ts';
 import { decodePicture, isPicture } from './decode-picture.ts';
 import { duplicates } from './duplicates.ts';
@@ -48,6 +49,7 @@ export const CHECKS: readonly Check[] = [
   duplicates,
   balance,
   panels,
+  card,
 ];
 
 /** What was looked at, and what is wrong with it. */
@@ -74,7 +76,7 @@ export async function validate(
 ): Promise<Validation> {
   const folder = new RunFolder(path);
   const { record, configuration } = await recordedRun(folder, message => progress.warn(message));
-  const run: ValidatedRun = { folder, record, configuration, ...(await openBanks(folder, configuration)) };
+  const run: ValidatedRun = { folder, record, configuration, ...(await openBanks(folder, configuration)), signal };
   // libvips is one per process; nothing is decoded twice.
   sharp.concurrency(1);
   sharp.cache(false);

@@ -1,15 +1,20 @@
 import { cp, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { panelSection } from '../../pipeline/report/panel-section.ts';
+import { RunFolder } from '../../pipeline/run-folder.ts';
 import { filesIn, scratchFolder, shapemill, sidecarsOf } from './command.ts';
 import { runWithPanels } from './shared-runs.ts';
 
 const scratch = scratchFolder();
 const run = join(scratch, 'run');
+let withPanels: string;
 let page: string;
 
 beforeAll(async () => {
   const shared = await runWithPanels();
+  withPanels = shared.run;
   await cp(shared.run, run, { recursive: true, filter: path => basename(path) !== 'panels' });
   page = await readFile(join(run, 'report/index.html'), 'utf8');
 });
@@ -62,6 +67,29 @@ describe('the report of a run', () => {
     expect(named.length).toBeGreaterThan(10);
     for (const name of named) expect(there).toContain(name);
     expect(page).not.toMatch(/<script|@import|url\(/);
+  });
+
+  it('says of how many images its charts are', async () => {
+    const sidecars = Object.values(await sidecarsOf(run)).filter(({ stage }) => stage === 'shapes2d');
+    const images = sidecars.reduce((sum, { samples }) => sum + samples, 0);
+    const [, looked] = new RegExp(`<b>shapes2d</b> (\\d+) of ${images} images`).exec(page)!;
+    expect(Number(looked)).toBeLessThanOrEqual(images);
+    expect(page).toContain(`shapes2d ${images} of ${images} images`);
+  });
+
+  it('shows panel tests where there are some, each picture scaled down and in the page', async () => {
+    expect(page).not.toContain('id="panels"');
+    expect(await panelSection(new RunFolder(run))).toBe('');
+    const part = await panelSection(new RunFolder(withPanels));
+    expect(row(part, 'textures2d-black-same')).toEqual(['6', '33.3 %']);
+    const [, picture] = /src="data:image\/jpeg;base64,([^"]+)"/.exec(part)!;
+    const shown = await sharp(Buffer.from(picture!, 'base64')).metadata();
+    expect([shown.format, shown.width, shown.height]).toEqual(['jpeg', 400, 400]);
+    // Before the list is there, a condition has tests and no end.
+    const half = join(scratch, 'half');
+    await cp(join(withPanels, 'panels'), join(half, 'panels'), { recursive: true });
+    await rm(join(half, 'panels/textures2d-black-same/panels.jsonl'));
+    expect(row(await panelSection(new RunFolder(half)), 'textures2d-black-same')).toEqual(['6', 'not finished']);
   });
 
   it('names the command, the machine and that nothing drew 3D scenes', async () => {

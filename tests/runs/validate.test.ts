@@ -4,7 +4,10 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PanelTest, Sample2dLabel, ShapeLabel, SilhouetteLabel } from '../../pipeline/labels.ts';
 import type { Progress } from '../../pipeline/progress.ts';
+import { RunFolder } from '../../pipeline/run-folder.ts';
 import type { Sidecar } from '../../pipeline/shard-writer.ts';
+import { card } from '../../pipeline/validate/card.ts';
+import type { ValidatedRun } from '../../pipeline/validate/check.ts';
 import { type Validation, validate } from '../../pipeline/validate/validate.ts';
 import { complaint, filesIn, scratchFolder, sha256, shapemill } from './command.ts';
 import { refusal } from './refusal.ts';
@@ -337,6 +340,8 @@ describe('a run that something was done to', () => {
         'error shards: a bank that is not finished',
         'error shards: a subset that cannot be planned',
         'error blank: a black picture',
+        'error card: another sha256 than the file has',
+        'error card: describes a file that is not there',
       ]),
     );
   });
@@ -351,9 +356,10 @@ describe('a run that something was done to', () => {
     expect(stdout).toContain('ERROR    blank');
     expect(stdout).toContain(`${TRAIN} shapes2d-000000-0: jpg: mean 0.0, deviation 0.00`);
     expect(stdout).toContain(`${VAL}.partial`);
-    expect(stdout).toMatch(/\n {2}2 errors, /);
+    // The third is that croissant.json has the shard's checksum from before.
+    expect(stdout).toMatch(/\n {2}3 errors, /);
     const json = JSON.parse((await shapemill('validate', run, '--json')).stdout);
-    expect(json.errors).toBe(2);
+    expect(json.errors).toBe(3);
   });
 });
 
@@ -443,6 +449,71 @@ describe('panel tests', () => {
     sharp({ create: { width: 1024, height: 1024, channels: 3, background: '#000' } })
       .jpeg()
       .toBuffer();
+});
+
+describe('the dataset card', () => {
+  const CSV = 'attribution.csv';
+
+  it('is found wrong, each of its files in its own ways', async () => {
+    const run = join(scratch, 'card');
+    await cp(whole, run, { recursive: true });
+    const text = new Map<string, string>();
+    for (const file of ['README.md', 'croissant.json', CSV]) text.set(file, await readFile(join(run, file), 'utf8'));
+    const [header, first, ...others] = text.get(CSV)!.trimEnd().split('\n');
+    /** What the check finds when some files are others. */
+    const findings = async (changes: Record<string, string>) => {
+      for (const [file, original] of text) await writeFile(join(run, file), changes[file] ?? original);
+      const found: string[] = [];
+      const folder = new RunFolder(run);
+      const silentRun = { folder, signal: new AbortController().signal } as ValidatedRun;
+      const visitor = await card.begin(silentRun, ({ severity, kind, file, detail }) =>
+        found.push(`${severity} ${kind} @ ${file} ${detail ?? ''}`),
+      );
+      await visitor.end?.(silent);
+      return found;
+    };
+    expect(await findings({})).toEqual([]);
+    for (const file of text.keys()) {
+      expect(await findings({ [file]: '\n' })).toContainEqual(
+        expect.stringMatching(`^error not there, or empty .* @ ${file}`),
+      );
+    }
+    expect(await findings({ 'croissant.json': '{half' })).toEqual([
+      'error no description of files in JSON @ croissant.json ',
+    ]);
+    const described = JSON.parse(text.get('croissant.json')!);
+    const shard = described.distribution.find((file: { '@id': string }) => file['@id'] === TRAIN);
+    const otherFile = (changes: object) =>
+      JSON.stringify({
+        ...described,
+        distribution: described.distribution.map((f: object) => (f === shard ? { ...f, ...changes } : f)),
+      });
+    expect(await findings({ 'croissant.json': otherFile({ sha256: '0' }) })).toEqual([
+      `error another sha256 than the file has @ croissant.json ${TRAIN}`,
+    ]);
+    expect(await findings({ 'croissant.json': otherFile({ '@id': 'elsewhere.tar' }) })).toEqual([
+      `error a file that it does not describe @ croissant.json ${TRAIN}`,
+      'error describes a file that is not there @ croissant.json elsewhere.tar',
+    ]);
+    // A list that was changed has another checksum, besides what is wrong in it.
+    const inList = async (csv: string) => (await findings({ [CSV]: csv })).filter(line => line.includes(`@ ${CSV}`));
+    expect(await inList([header, ...others].join('\n'))).toEqual([
+      expect.stringMatching(/^error lacks a source that labels name @ attribution.csv .*\/./),
+    ]);
+    const columns = header!.split(',');
+    const line = (changes: Record<string, string>) =>
+      columns.map((name, i) => changes[name] ?? first!.split(',')[i]).join(',');
+    expect(await inList([header, line({ licence: 'MIT' }), ...others].join('\n'))).toEqual([
+      expect.stringMatching(
+        /^error says of a source what labels do not @ attribution.csv licence of .* "MIT", labels say/,
+      ),
+    ]);
+    expect(await inList([header, first, line({ file: 'nobody.jpg' }), ...others].join('\n'))).toEqual([
+      expect.stringMatching(/^warning a source that no label names @ attribution.csv .*\/nobody.jpg$/),
+    ]);
+    expect(await inList('neither,this\n')).toEqual([expect.stringContaining('error no list of sources')]);
+    await rm(run, { recursive: true });
+  });
 });
 
 describe('what is no run', () => {

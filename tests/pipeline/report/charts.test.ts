@@ -39,7 +39,7 @@ describe('charts', () => {
   it.each([
     ['histogram', histogram('a < b & "c"', [1, 1, 9], AXIS)],
     ['histogram of nothing', histogram('none', [], AXIS)],
-    ['colour plane', colourPlane('colours', COLOURS)],
+    ['colour plane', colourPlane('colours', '2 of 5 images', COLOURS)],
     ['swatches', swatches('colours', COLOURS)],
     ['hemispheres', hemispheres('views', 'some', views(50))],
   ])('%s is well-formed', async (_, figure) => {
