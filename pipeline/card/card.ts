@@ -255,7 +255,8 @@ function loadingSection({ shards, panels }: RunContents, subsets: readonly Subse
   const formats = EXPORT_FORMATS.filter(format => {
     if (format === 'folders') return isInstanced(subsets);
     if (format === 'barebones') return subsets.includes('silhouettes');
-    if (format === 'imagefolder' || format === 'coco') return subsets.length > 0;
+    if (format === 'coco') return subsets.length > 0;
+    if (format === 'imagefolder') return true;
     return panels.length > 0;
   });
   parts.push(`shapemill writes other forms: \`npm run export -- RUN --format ${formats.join(' | ')}\`.`);
@@ -307,7 +308,7 @@ function panelLoading(panels: readonly PanelList[]): string {
     'from pathlib import Path',
     'from PIL import Image',
     '',
-    `for line in Path("panels/${condition}/panels.jsonl").read_text("utf8").splitlines():`,
+    `for line in open("panels/${condition}/panels.jsonl", encoding="utf8"):`,
     '    test = json.loads(line)',
     `    image = Image.open(Path("panels/${condition}") / test["image"])`,
     '    print(test["question"], test["choices"], test["answer"], image.size)',
@@ -324,7 +325,7 @@ function panelLoading(panels: readonly PanelList[]): string {
     'print(tests[0]["question"], tests[0]["answer"], tests[0]["image"].size)',
     '```',
     '',
-    'Guessing is right in `chance` of the tests. The letters are drawn into the pictures: do not shuffle the choices.',
+    'The export `imagefolder` has a configuration of the Hub for each condition. Guessing is right in `chance` of the tests. The letters are drawn into the pictures: do not shuffle the choices.',
   ].join('\n');
 }
 

@@ -183,13 +183,16 @@ async function describe(
   await writeDurably(join(folder.path, 'README.md'), `${text.join('\n\n')}\n`);
 }
 
-/** What was exported, for its title: each subset once; of panel tests, that they are. */
+/** What was exported, for its title: each subset once; of panel tests, that they are, and last. */
 function namesOf(parts: readonly ExportPart[]): string[] {
   return [...new Set(parts.map(({ subset, place }) => (place === 'panels' ? 'panel tests' : subset)))];
 }
 
 function contentsLines(parts: readonly ExportPart[]): string {
   const counts = new Map<string, number>();
-  for (const { subset, samples } of parts) counts.set(subset, (counts.get(subset) ?? 0) + samples);
+  for (const { subset, place, samples } of parts) {
+    const name = place === 'panels' ? `panel tests of ${subset}` : subset;
+    counts.set(name, (counts.get(name) ?? 0) + samples);
+  }
   return [...counts].map(([subset, samples]) => `- ${subset}: ${samples.toLocaleString('en')}`).join('\n');
 }

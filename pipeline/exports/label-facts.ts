@@ -12,14 +12,21 @@ export function boxValues({ left, top, width, height }: Box): [number, number, n
   return [left, top, width, height];
 }
 
+/** A source, as labels of samples and of panel tests name it. */
+interface NamedSource {
+  readonly id: string;
+  readonly photo?: string | undefined;
+  readonly licence: string | null;
+}
+
 /** The licences of all that an image was made from, as one SPDX expression. */
-export function licenceOf({ sources }: SampleLabel): string {
+export function licenceOf({ sources }: { readonly sources: readonly NamedSource[] }): string {
   return jointExpression(sources.map(({ licence }) => licence));
 }
 
 /** The id that a source of a label has in `attribution.csv`: that of the photo or file it was made from. */
-export function sourceId(source: SampleLabel['sources'][number]): string {
-  return ('photo' in source && source.photo) || fileOf(source.id);
+export function sourceId({ id, photo }: NamedSource): string {
+  return photo ?? fileOf(id);
 }
 
 /** What distinguishes the images of an instance, in one word. */

@@ -226,7 +226,7 @@ describe('README.md', () => {
     expect(body).toMatch(/\| silhouettes \| 2 \| 1 \| 1 \| 4 \| 3 \|/);
     expect(body).toContain('| real | 3 |');
     expect(body).toContain('shapes2d-train-{000000..000001}.tar');
-    expect(body).toContain('Path("panels/real/panels.jsonl")');
+    expect(body).toContain('open("panels/real/panels.jsonl", encoding="utf8")');
     expect(body).toMatch(/`real` tests are \*\*not known\*\*.*was not checked/);
     expect(body).toContain('load_dataset("path/to/this/folder", "shapes2d", split="train", streaming=True)');
   });

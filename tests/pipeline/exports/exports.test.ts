@@ -117,14 +117,31 @@ describe('imagefolder', () => {
         named.push(`${folder}/metadata.jsonl`);
       }
     }
+    for (const condition of Object.keys(PANELS)) {
+      const folder = `panels/${condition}`;
+      const lines = jsonLines(await text('imagefolder', folder, 'metadata.jsonl'));
+      const tests = jsonLines(await readFile(join(run.path, folder, 'panels.jsonl'), 'utf8'));
+      for (const name of ['id', 'question', 'choices', 'answer', 'chance'])
+        expect(lines.map(line => line[name])).toEqual(tests.map(test => test[name]));
+      for (const [i, { file_name }] of lines.entries()) {
+        const picture = await readFile(join(run.path, folder, String(tests[i]!.image)));
+        expect((await read('imagefolder', folder, String(file_name))).equals(picture)).toBe(true);
+        named.push(`${folder}/${file_name}`);
+      }
+      named.push(`${folder}/metadata.jsonl`);
+    }
     expect(await ownFiles('imagefolder')).toEqual(named.sort());
     const { header, body } = frontMatter(await text('imagefolder', 'README.md'));
     const card = parse(header);
     expect(card.configs.map(({ config_name }: { config_name: string }) => config_name)).toEqual([
       'shapes2d',
       'silhouettes',
+      'panels-alpha',
+      'panels-beta',
     ]);
-    for (const { data_files } of card.configs) {
+    for (const { data_files } of card.configs.slice(2))
+      expect(data_files).toEqual([{ split: 'test', path: expect.stringMatching(/^panels\/\w+\/\*\*$/) }]);
+    for (const { data_files } of card.configs.slice(0, 2)) {
       expect(data_files.map(({ split }: { split: string }) => split)).toEqual(['train', 'validation', 'test']);
       for (const { path } of data_files) await stat(join(scratch, 'imagefolder', path.replace('**', 'metadata.jsonl')));
     }
@@ -158,7 +175,7 @@ interface CocoFile {
 /** What an export of the small run is called. */
 const TITLES: Readonly<Record<ExportFormat, string>> = {
   folders: '2D shapes and shapes',
-  imagefolder: '2D shapes and silhouettes of objects',
+  imagefolder: '2D shapes, silhouettes of objects and panel tests',
   coco: '2D shapes and silhouettes of objects',
   barebones: 'Silhouettes of objects',
   vlmevalkit: 'Panel tests',
@@ -338,7 +355,7 @@ describe.each(EXPORT_FORMATS)('an export to %s', format => {
     await exported(format, `whole-${format}`);
     const { header, body } = frontMatter(await text(`whole-${format}`, 'README.md'));
     // Nobody stated a licence for the photographs of the panel tests, and the others have none of them.
-    const license = format === 'vlmevalkit' || format === 'inspect' ? 'other' : 'cc0-1.0';
+    const license = ['imagefolder', 'vlmevalkit', 'inspect'].includes(format) ? 'other' : 'cc0-1.0';
     expect(parse(header)).toMatchObject({ license, pretty_name: `${TITLES[format]} (${format})` });
     expect(body).toContain(`# ${TITLES[format]} (${format})\n`);
     // What a README says of rights is true of the format: no other has labels.
@@ -365,9 +382,10 @@ describe.each(EXPORT_FORMATS)('an export to %s', format => {
     const mine = rows.filter(({ used_in }) => (tests ? /\bpanels:/ : /\b(shapes2d|silhouettes):/).test(used_in!));
     expect(mine.length).toBeGreaterThan(2);
     if (!tests) expect(new Set(mine.map(({ pack, file }) => `${pack} ${file}`))).toEqual(new Set(named));
-    // What else there is are the sources of shapes that no image shows.
+    // What else there is are the sources of shapes that no image shows, and of panel tests.
     const others = rows.filter(row => !mine.includes(row));
-    expect(others.every(({ used_in }) => format === 'folders' && /^banks\/shapes:\d+$/.test(used_in!))).toBe(true);
+    const beside = { folders: /^banks\/shapes:\d+$/, imagefolder: /^panels:\d+$/ }[format as string] ?? /^$/;
+    expect(others.every(({ used_in }) => beside.test(used_in!))).toBe(true);
     const copy = join(scratch, `card-${format}`, 'run');
     await cp(run.path, copy, { recursive: true });
     const { signal } = new AbortController();
@@ -403,7 +421,7 @@ describe.each(EXPORT_FORMATS)('an export to %s', format => {
       const next = join(scratch, out, '.export', 'parts', `${parts[written]!.name}.jsonl`);
       await mkdir(join(next, '..'), { recursive: true });
       await writeFile(`${next}.partial`, '["half');
-      if (format === 'imagefolder') {
+      if (format === 'imagefolder' && parts[written]!.place !== 'panels') {
         const { subset, split, number } = parts[written] as SamplePart;
         const cut = Object.keys(whole).find(file => file.startsWith(`${subset}/${split}/${number}/`))!;
         await mkdir(join(scratch, out, cut, '..'), { recursive: true });
