@@ -113,7 +113,7 @@ const STYLE = `
     linear-gradient(to left, var(--paper) 35%, transparent) right / 2.5rem 100% no-repeat local,
     linear-gradient(to right, var(--shade), transparent) left / .8rem 100% no-repeat scroll,
     linear-gradient(to left, var(--shade), transparent) right / .8rem 100% no-repeat scroll }
-  .wide table { white-space: nowrap } .wide td:last-child:not(.number) { white-space: normal; min-width: 10rem }
+  .wide table { white-space: nowrap } @media (max-width: 40rem) { .wide tbody th { white-space: normal } } .wide td:last-child:not(.number) { white-space: normal; min-width: 10rem }
   .grid svg { display: block; width: 100%; height: auto } .grid text { fill: currentColor; font-size: 11px; opacity: .75 }
   .bar, .dot { fill: var(--bar) } .dot { fill-opacity: .7 } .axis { fill: none; stroke: var(--line) } .globe { fill: none; stroke: var(--line) }
   .grid:has(.plane) { grid-template-columns: repeat(auto-fill, minmax(min(14rem, 42%), 1fr)) } .plane .axis { stroke-width: .6 }

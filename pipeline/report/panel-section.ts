@@ -46,7 +46,7 @@ export async function panelSection(folder: RunFolder): Promise<string> {
     'panels',
     'Panel tests',
     table(['condition', 'tests', 'right by guessing'], rows),
-    shown.length === 0 ? '' : paragraph('The first test of some conditions, with its answer:'),
+    shown.length === 0 ? '' : paragraph('The first test of some conditions:'),
     shown.length === 0 ? '' : `<div class="tests">${shown.join('\n')}</div>`,
   );
 }
@@ -71,7 +71,7 @@ async function example(folder: RunFolder, { condition, image, answer, question }
   if (!picture) return '';
   const source = `data:image/jpeg;base64,${picture.toString('base64')}`;
   return (
-    `<figure><figcaption><b>${escapeHtml(condition)}</b> ${answer}</figcaption>` +
+    `<figure><figcaption><b>${escapeHtml(condition)}</b> answer ${answer}</figcaption>` +
     `<img src="${source}" alt="${escapeHtml(question)}" width="${SHOWN_SIDE}" height="${SHOWN_SIDE}"></figure>`
   );
 }
