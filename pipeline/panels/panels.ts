@@ -215,13 +215,14 @@ function inWords({ items, sources, there, needed }: Shortage, remedy: string): s
 /** Where more of what there is too little of comes from, in a run that has some of it or in one that has none. */
 function remedyFor({ items, pool }: Shortage, banks: Banks, configuration: Configuration): string {
   const { shapeBank, textureBank, materialBank } = configuration;
-  const photographs = 'more photographs help (--photos), in a new run';
+  const photographs = (option: string) =>
+    `more photographs help (--photos), or more from these (${option}), in a new run`;
   const more = (option: string) => `more of them help (${option}), in a new run`;
-  const textures = textureBank === null ? photographs : more('--texture-bank');
+  const textures = textureBank === null ? photographs('--textures') : more('--texture-bank');
   switch (pool) {
     case 'shapes':
       if (items.startsWith('semantic')) return semanticRemedy(banks, configuration);
-      return shapeBank === null ? photographs : more('--shape-bank');
+      return shapeBank === null ? photographs('--shapes') : more('--shape-bank');
     case 'textures':
       return textures;
     case 'materials':
