@@ -62,7 +62,7 @@ export async function isCurrent(run: RunFolder, { shards, panels }: RunContents)
   const card = await stat(run.at(CARD)).catch(unlessMissing);
   const attribution = await sha256OfFile(run.at(ATTRIBUTION)).catch(unlessMissing);
   const text = await readFile(run.at(CROISSANT), 'utf8').catch(unlessMissing);
-  if (!card || !attribution || text === undefined) return false;
+  if (!card?.size || !attribution || text === undefined) return false;
   const { distribution } = (jsonFrom(text) ?? {}) as { distribution?: { '@id'?: unknown; sha256?: unknown }[] };
   if (!Array.isArray(distribution)) return false;
   const before = distribution.filter(({ sha256 }) => sha256 !== undefined);

@@ -43,7 +43,7 @@ export const card: Check = {
   },
 };
 
-const MISSING = 'not there, or empty (delete it: the command that made the run writes it anew)';
+const MISSING = 'not there, or empty (npm run card -- RUN writes it anew)';
 
 /** The files that have a checksum are those of the run, with theirs. */
 async function lookAtCroissant(run: ValidatedRun, text: string, contents: RunContents, tell: Tell): Promise<void> {
