@@ -28,6 +28,7 @@ import { lockPack } from './pack-lock.ts';
 import { type Obtained, PackResults } from './pack-results.ts';
 import type { PackItem, PackSource, RemoteFile, SourceContext, SourceOptions } from './pack-source.ts';
 import { PACK_SOURCES } from './pack-sources.ts';
+import { removeEmpty } from './remove-empty.ts';
 
 /** What is asked for: another order makes another pack. */
 export interface PackOrder extends Choice {
@@ -103,6 +104,8 @@ export async function addPack(pack: Pack, order: PackOrder, settings: AddSetting
     settings.signal.removeEventListener('abort', interrupt);
     fetcher.close();
     await unlock();
+    // What was refused before anything came leaves nothing behind.
+    await removeEmpty(work, folder);
   }
 }
 
@@ -323,6 +326,8 @@ class Adding {
     const missing = results.missingFiles;
     if (results.count === 0) {
       const [first] = missing.values();
+      // Nothing is lost by asking for all of them anew, and whatever was wrong may be mended.
+      await rm(this.#at('journal.jsonl'), { force: true });
       throw new FetchFault(
         `${this.#pack.id}: none of ${results.files} files could be had (${first?.reason})`,
         'lasting',
@@ -379,6 +384,15 @@ interface Arrival {
   readonly path: string;
 }
 
+/** What the system says where a file's name cannot be had: another's folder has it, or a file has the name of its folder. */
+const NAME_CODES = new Set(['EISDIR', 'ENOTDIR', 'EEXIST', 'ENOTEMPTY', 'ENAMETOOLONG']);
+
+/** Such an error as a fault of the file; others as they are. */
+function nameTaken(error: unknown): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return NAME_CODES.has(code) ? new InputFault(`cannot have its name beside other files of the pack (${code})`) : error;
+}
+
 /** Takes in files as they come, and writes down what becomes of each. */
 class Arrivals {
   readonly #results: PackResults;
@@ -400,7 +414,8 @@ class Arrivals {
       this.#results.obtained(i, { bytes, sha256, ...(await this.#examiner.examine(path)) });
       this.#unanswered = 0;
       this.#progress.advance(1, []);
-    } catch (error) {
+    } catch (caught) {
+      const error = nameTaken(caught);
       if (!(error instanceof InputFault)) throw error;
       const lasting = !(error instanceof FetchFault) || error.kind !== 'passing';
       this.#results.missing(i, { reason: error.message, lasting });

@@ -27,7 +27,7 @@ export const isArchiveName = (name: string) => [ZIP, TAR, TAR_GZIP].some(pattern
 
 /**
  * The regular files of an archive, in its order, in one pass and little memory. Links, folders and devices are passed over.
- * @throws DamagedFile when the archive is truncated or broken, or names a path outside the folder it would be unpacked to.
+ * @throws DamagedFile when the archive is truncated or broken, names a path outside the folder it would be unpacked to, or has sparse files.
  */
 export async function* readArchive(path: string): AsyncGenerator<OpenMember> {
   yield* ZIP.test(path) ? readZip(path) : readTar(path);
@@ -78,7 +78,12 @@ async function* readTar(path: string): AsyncGenerator<OpenMember> {
   fed.catch(() => {});
   try {
     for await (const entry of extract) {
-      const { name, size, type } = entry.header;
+      const { name, size, type, pax } = entry.header;
+      if (type === null || (pax as Readonly<Record<string, string>> | undefined)?.['GNU.sparse.major'] !== undefined) {
+        throw new DamagedFile(
+          `${path}: refused, since "${name}" is stored with holes (tar --sparse), which is not read`,
+        );
+      }
       if (type === 'file' || type === 'contiguous-file') {
         yield { member: insidePath(path, name), bytes: size ?? 0, contents: () => tarContents(path, entry) };
       }

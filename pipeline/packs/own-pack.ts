@@ -29,6 +29,9 @@ export async function ownPack(
   known: ReadonlySet<string>,
 ): Promise<{ pack: Pack; from: string }> {
   const remote = /^https?:\/\//i.test(named);
+  if (remote && !URL.canParse(named)) {
+    throw new UsageError(`assets add ${via}: expected an address that begins with https://, got "${named}"`);
+  }
   const from = remote
     ? named
     : await realpath(named).catch(() => {

@@ -9,7 +9,7 @@ import { UsageError } from '../usage-error.ts';
 const lockSchema = z.strictObject({ pid: z.int(), host: z.string() });
 
 /**
- * Keeps others from adding the same pack at the same time; a lock that a dead process of this machine left is none.
+ * Keeps others from adding or pruning the same pack at the same time; a lock that a dead process of this machine left is none.
  * @returns what gives the pack free. @throws UsageError when another process has it.
  */
 export async function lockPack(path: string, id: string): Promise<() => Promise<void>> {
@@ -25,7 +25,7 @@ export async function lockPack(path: string, id: string): Promise<() => Promise<
     const other = lockSchema.safeParse(text === undefined ? undefined : jsonFrom(text)).data;
     if (other && (other.host !== own.host || isAlive(other.pid))) {
       throw new UsageError(
-        `${id} is being added by process ${other.pid} on ${other.host}; if that is not so, remove ${path}`,
+        `${id} is being added or pruned by process ${other.pid} on ${other.host}; if that is not so, remove ${path}`,
       );
     }
     await rm(path, { force: true });

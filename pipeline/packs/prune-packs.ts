@@ -2,9 +2,11 @@ import { lstat, opendir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashUnit } from '../../sampling/hash.ts';
 import { unlessMissing } from '../faults.ts';
+import { makeFolder } from '../make-folder.ts';
 import { FAILURES_NAME, isBeingAdded, WORK_FOLDER } from './add-pack.ts';
 import { INDEX_NAME, readPackEntries, readPackHeader } from './pack-index.ts';
 import { lockPack } from './pack-lock.ts';
+import { removeEmpty } from './remove-empty.ts';
 
 /** What was removed of a pack. */
 export interface Pruned {
@@ -29,13 +31,19 @@ export async function prunePack(folder: string, id: string, dropUnfinished: bool
   // What is neither a pack nor becomes one is somebody else's.
   if (!header && !unfinished) return { files: 0, bytes: 0, unfinished };
   if (unfinished && !dropUnfinished) return { files: 0, bytes: 0, unfinished };
-  const unlock = begun ? await lockPack(join(work, 'lock'), id) : undefined;
+  // An add that begins now would bring what no index lists yet.
+  await makeFolder(work);
+  const lock = join(work, 'lock');
+  const unlock = await lockPack(lock, id);
   const listed = new Set<number>([INDEX_NAME, FAILURES_NAME].map(name => hashUnit(name)));
   if (header) for await (const { path } of readPackEntries(folder)) listed.add(hashUnit(path));
   const pruned = { files: 0, bytes: 0 };
-  await pruneFolder('');
-  await unlock?.();
-  await rmdir(folder).catch(() => {});
+  try {
+    await pruneFolder('');
+  } finally {
+    await unlock();
+    await removeEmpty(work, folder);
+  }
   return { ...pruned, unfinished: false };
 
   /** @returns whether nothing is left in it. */
@@ -47,7 +55,7 @@ export async function prunePack(folder: string, id: string, dropUnfinished: bool
       if (entry.isDirectory()) {
         if (await pruneFolder(`${name}/`)) await rmdir(path);
         else left++;
-      } else if (header && listed.has(hashUnit(name))) left++;
+      } else if (path === lock || (header && listed.has(hashUnit(name)))) left++;
       else {
         pruned.files++;
         pruned.bytes += (await lstat(path)).size;

@@ -270,16 +270,29 @@ async function ask(
     const { statusCode = 0, headers: told } = answer;
     if (statusCode === 200 || statusCode === 206 || (statusCode === 416 && wanted.range)) {
       watch.answered();
-      const packed = told['content-encoding'];
-      if (packed === undefined || packed === 'identity') return answer;
+      const wrong = wrongKind(told);
+      if (!wrong) return answer;
       answer.destroy();
-      throw new FetchFault(`sent it packed (${packed}), which was not asked for`, 'lasting');
+      throw wrong;
     }
     letGo(answer);
     if (![301, 302, 303, 307, 308].includes(statusCode)) throw refusal(statusCode, told);
     if (redirects === MOST_REDIRECTS) throw new FetchFault(`sent on more than ${MOST_REDIRECTS} times`, 'lasting');
     url = redirected(url, told.location);
   }
+}
+
+/** Why an answer is none of the file's bytes. */
+function wrongKind(told: http.IncomingHttpHeaders): FetchFault | undefined {
+  const packed = told['content-encoding'];
+  if (packed !== undefined && packed !== 'identity') {
+    return new FetchFault(`sent it packed (${packed}), which was not asked for`, 'lasting');
+  }
+  // Hosts that want a login, or have the file no more, say so with a page; no list, archive or file of a pack is one.
+  if (/^text\/html\b/i.test(told['content-type'] ?? '')) {
+    return new FetchFault('sent a web page instead of the file', 'wrong');
+  }
+  return undefined;
 }
 
 function send(url: string, options: http.RequestOptions): Promise<http.IncomingMessage> {

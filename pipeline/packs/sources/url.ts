@@ -7,7 +7,7 @@ import { UsageError } from '../../usage-error.ts';
 import { isArchiveName, readArchive } from '../archive.ts';
 import { KIND_FILES } from '../kind-files.ts';
 import { packPath } from '../pack-path.ts';
-import type { PackItem, PackSource, SourceContext } from '../pack-source.ts';
+import type { PackItem, PackSource, RemoteFile, SourceContext } from '../pack-source.ts';
 
 /** Columns that a list in CSV may have beside `url`; what it does not tell, `--licence` and `--author` do. */
 const COLUMNS = {
@@ -33,7 +33,8 @@ export const url: PackSource<Record<string, never>> = {
   name: 'url',
   addresses: z.strictObject({}),
   takes: ['kind', 'licence', 'author'],
-  typicalBytes: 500_000,
+  // Lists may be of anything: less than most, so that nothing is refused that has room.
+  typicalBytes: 20_000,
 
   async *items(_, context) {
     for await (const listed of listedAddresses(context.options.from ?? '', context)) {
@@ -78,7 +79,7 @@ function item(listed: Listed, context: SourceContext): PackItem {
   return {
     id: listed.url,
     path: packPath(nameOf(listed.url)),
-    origin: { url: listed.url, bytes, sha256: listed.sha256?.toLowerCase(), md5: listed.md5?.toLowerCase() },
+    origin: { url: listed.url, bytes, ...digests(listed) },
     ...rights(listed, context),
     url: listed.source ?? listed.url,
     category: listed.category,
@@ -86,8 +87,8 @@ function item(listed: Listed, context: SourceContext): PackItem {
 }
 
 async function* archived(listed: Listed, context: SourceContext): AsyncGenerator<PackItem> {
-  const { url: at, sha256, md5 } = listed;
-  const archive = await context.fetch({ url: at, sha256, md5 }, packPath(nameOf(at)));
+  const { url: at } = listed;
+  const archive = await context.fetch({ url: at, ...digests(listed) }, packPath(nameOf(at)));
   const files = KIND_FILES[context.options.kind ?? 'photos'];
   for await (const { member, bytes } of readArchive(archive)) {
     if (!files.test(member)) continue;
@@ -100,6 +101,19 @@ async function* archived(listed: Listed, context: SourceContext): AsyncGenerator
       category: listed.category,
     };
   }
+}
+
+/** Hexadecimal digits of each digest that a list may tell. */
+const DIGITS = { sha256: 64, md5: 32 } as const;
+
+/** @throws UsageError when one is none. */
+function digests(listed: Listed): Pick<RemoteFile, keyof typeof DIGITS> {
+  const digest = (name: keyof typeof DIGITS): string | undefined => {
+    const text = listed[name]?.trim().toLowerCase();
+    if (text === undefined || (text.length === DIGITS[name] && /^[0-9a-f]+$/.test(text))) return text;
+    throw new UsageError(`${listed.url}: expected ${name} of ${DIGITS[name]} hexadecimal digits, got "${text}"`);
+  };
+  return { sha256: digest('sha256'), md5: digest('md5') };
 }
 
 const rights = (listed: Listed, { options }: SourceContext) => ({
@@ -126,8 +140,12 @@ function nameOf(at: string): string {
   return `${hostname}${named}`;
 }
 
+/** Characters of a line that is no address, in a message: the file may be no text. */
+const MOST_SHOWN = 100;
+
 /** @throws UsageError when it is no address of a file. */
 function address(text: string, where: string): string {
-  if (isAddress(text) && URL.canParse(text)) return text;
-  throw new UsageError(`${where}: expected an address that begins with https://, got "${text}"`);
+  if (isAddress(text) && URL.canParse(text) && !/\s/.test(text)) return text;
+  const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  throw new UsageError(`${where}: expected an address that begins with https:// and has no blanks, got "${shown}"`);
 }

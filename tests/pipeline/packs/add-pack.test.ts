@@ -213,7 +213,7 @@ describe('addPack', () => {
     const from = await list(servePhotos(2));
     await mkdir(join(folder, '.adding'), { recursive: true });
     await writeFile(join(folder, '.adding', 'lock'), JSON.stringify({ pid: process.ppid, host: hostname() }));
-    await expect(add(from)).rejects.toThrow(/photos is being added by process \d+/);
+    await expect(add(from)).rejects.toThrow(/photos is being added or pruned by process \d+/);
     await writeFile(join(folder, '.adding', 'lock'), 'torn');
     expect((await add(from)).header.files).toBe(2);
   });
