@@ -1,136 +1,255 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCsv } from '../../pipeline/datasets/csv.ts';
-import type { EnvironmentLabel, MeshLabel, Sample2dLabel } from '../../pipeline/labels.ts';
-import { type PackEntry, readPackEntries } from '../../pipeline/packs/pack-index.ts';
+import { findPack, loadManifest, type Manifest, PACKAGE_ROOT } from '../../pipeline/packs/manifest.ts';
+import { packFiles, verifyPack } from '../../pipeline/packs/pack-store.ts';
 import { splitOf } from '../../pipeline/photo-index.ts';
+import type { Split } from '../../pipeline/splits.ts';
 import { hashId } from '../../sampling/hash.ts';
-import { packServer } from '../pipeline/packs/pack-server.ts';
-import { smallZip } from '../pipeline/packs/small-zip.ts';
-import { hdrFile } from '../pipeline/panoramas/panorama-writers.ts';
-import { complaint, scratchFolder, start } from './command.ts';
-import { nameInSplit, writePhotos, writeRecipe } from './photo-folder.ts';
+import { type PackServer, packServer } from '../pipeline/packs/pack-server.ts';
+import { type Ending, scratchFolder, sha256, start } from './command.ts';
+import { smallPhoto, writeRecipe } from './photo-folder.ts';
 import { labelsIn } from './shard-files.ts';
 
+/**
+ * The main job on packs that were fetched: starter files, served as Open Images, Objaverse and Poly Haven serve theirs.
+ */
+const PHOTOS: readonly [name: string, split: Split][] = [
+  ['nuthatch-on-bark.webp', 'train'],
+  ['mountain-path.webp', 'train'],
+  ['ring-tailed-lemur.webp', 'val'],
+  ['tiger-in-snow.jpg', 'val'],
+  ['fig-in-bowl.webp', 'test'],
+  ['summit-sunset.webp', 'test'],
+];
+const MESHES: readonly [name: string, split: Split][] = [
+  ['barrel.glb', 'train'],
+  ['beer-mug.glb', 'val'],
+  ['milk-carton.glb', 'test'],
+];
+const PANORAMAS: readonly [name: string, split: Split][] = [
+  ['dawn.exr', 'train'],
+  ['night.exr', 'val'],
+  ['studio.exr', 'test'],
+];
+const SMALL_COUNTS = {
+  subsets: ['shapes2d', 'textures2d', 'shapes3d', 'materials3d'],
+  textures: 30,
+  materials: 9,
+  'shapes2d-images': 6,
+  'textures2d-images': 6,
+  'shapes3d-images': 6,
+  'materials3d-images': 6,
+  'material-maps': { size: 64 },
+  'environment-preparation': { width: 128 },
+  shapes3d: { variations: 2, size: 64 },
+  materials3d: { variations: 2, size: 64 },
+};
+
+const CHANGES = 'scaled by Open Images';
+
+/** What the server told of a file, and its bytes. */
+interface Published {
+  readonly licence: string;
+  readonly author: string;
+  readonly url: string;
+  readonly changes: string | undefined;
+  readonly sha256: string;
+}
+type Rights = Pick<Published, 'licence' | 'author' | 'url'> & Partial<Published>;
+type Named = Published & { readonly pack: string; readonly file: string };
+
 const scratch = scratchFolder();
-const data = join(scratch, 'data');
-const server = await packServer();
+const dataFolder = join(scratch, 'data');
+const run = join(scratch, 'run');
+/** By pack and file. */
+const published = new Map<string, Published>();
+let server: PackServer;
+let manifest: Manifest;
+const added: Record<string, Ending> = {};
+
+beforeAll(async () => {
+  server = await packServer();
+  const { packs } = await loadManifest();
+  manifest = {
+    packs: [
+      { ...findPack({ packs }, 'open-images'), obtained: { via: 'open-images', addresses: await servePhotos() } },
+      { ...findPack({ packs }, 'objaverse-lvis'), obtained: { via: 'objaverse', addresses: await serveMeshes() } },
+      { ...findPack({ packs }, 'polyhaven-hdris'), obtained: { via: 'poly-haven', addresses: await servePanoramas() } },
+    ],
+  };
+  const environment = { SHAPEMILL_MANIFEST: join(scratch, 'manifest.json'), SHAPEMILL_DATA: dataFolder };
+  await writeFile(environment.SHAPEMILL_MANIFEST, JSON.stringify(manifest));
+  await Promise.all(
+    manifest.packs.map(async ({ id }) => {
+      added[id] = await start(['assets', 'add', id], environment).ended;
+    }),
+  );
+  const inputs = ['--photos', 'open-images', '--meshes', 'objaverse-lvis', '--environments', 'polyhaven-hdris'];
+  const recipe = await writeRecipe(join(scratch, 'small.json'), SMALL_COUNTS);
+  const allowed = [...new Set([...published.values()].map(({ licence }) => licence))].filter(name => !/NC/.test(name));
+  const args = ['generate', '--shapes', '4', ...inputs, '--licences', ...allowed, '--recipe', recipe, '--out', run];
+  const { code, stderr } = await start(args, environment).ended;
+  expect(code, stderr).toBe(0);
+});
 afterAll(() => server.close());
 
-/** Runs a command with packs of its own, and expects it to end well. */
-async function command(...args: string[]): Promise<string> {
-  const ending = await start(args, { SHAPEMILL_DATA: data }).ended;
-  if (ending.code !== 0) throw new Error(`expected exit code 0, got ${ending.code}\n${ending.stderr}`);
-  return ending.stdout;
+/** Starter files as the manifest tells of them, with their bytes. */
+async function starter(pack: string, name: string) {
+  const { obtained } = findPack(await loadManifest(), pack);
+  if (obtained.via !== 'repository') throw new Error(`${pack} is none of the repository`);
+  const file = obtained.files.find(({ path }) => path === name)!;
+  return { ...file, content: await readFile(join(PACKAGE_ROOT, obtained.folder, name)) };
 }
 
-async function entriesOf(pack: string): Promise<Map<string, PackEntry>> {
-  const entries = new Map<string, PackEntry>();
-  for await (const entry of readPackEntries(join(data, 'packs', pack))) entries.set(entry.path, entry);
-  return entries;
-}
-
-/** What a label says of a file's origin. */
-interface Told {
-  readonly pack: string;
-  readonly file: string;
-  readonly licence: string | null;
-  readonly author: string | null;
-  readonly url: string | null;
-}
-const rightsOf = ({ licence, author, url }: Omit<Told, 'pack' | 'file'>) => ({ licence, author, url });
-
-/** Serves the small photos, each under a name that puts it into the split it had, and lists them with their rights. */
-async function listPhotos(): Promise<string> {
-  const photos = await writePhotos(scratch);
-  const lines = ['url,licence,author,source'];
-  const add = (name: string, bytes: Buffer, licence: string) => {
-    server.files.set(`/${name}`, bytes);
-    lines.push(`${server.origin}/${name},${licence},"Author, of ${name}",https://example.org/of/${name}`);
-  };
-  for (const [i, file] of (await readdir(photos)).sort().entries()) {
-    const bytes = await readFile(join(photos, file));
-    const split = splitOf(hashId(`photos/${file}`));
-    const licence = i % 2 === 0 ? 'CC-BY-4.0' : 'CC0-1.0';
-    add(nameInSplit('photos/127.0.0.1', file.replace(/\..*$/, ''), split), bytes, licence);
-    if (i === 0) add('not-free.jpg', Buffer.concat([bytes, Buffer.from('x')]), 'CC-BY-NC-4.0');
+/** An identifier whose file falls into a split. */
+function idInSplit(pack: string, name: string, split: Split, file: (id: string) => string): string {
+  for (let i = 0; ; i++) {
+    const id = createHash('md5').update(`${name} ${i}`).digest('hex').slice(0, 16);
+    if (splitOf(hashId(`${pack}/${file(id)}`)) === split) return id;
   }
-  const list = join(scratch, 'photos.csv');
-  await writeFile(list, lines.join('\n'));
-  return list;
 }
 
-describe('a run on packs that were fetched', () => {
-  it('names pack, file, licence, author and address of each photo in labels and in attribution.csv', async () => {
-    const said = await command('assets', 'add', 'url', await listPhotos());
-    expect(said).toMatch(/^photos: 7 files, .*\nuse it: npm run generate -- --photos photos\n$/);
-    const entries = await entriesOf('photos');
-    expect(entries.size).toBe(7);
+function publish(pack: string, file: string, path: string, bytes: Buffer, rights: Rights): void {
+  server.files.set(path, bytes);
+  published.set(`${pack}/${file}`, { changes: undefined, ...rights, sha256: sha256(bytes) });
+}
 
-    const run = join(scratch, 'run');
-    const recipe = await writeRecipe(join(scratch, 'small.json'), { subsets: ['shapes2d'], shapes: 5, textures: 12 });
-    const licences = ['--licences', 'CC-BY-4.0', 'CC0-1.0'];
-    await command('generate', '--photos', 'photos', ...licences, '--recipe', recipe, '--out', run);
-    const labels = await labelsIn<Sample2dLabel>(run, 'shapes2d/');
-    const used = new Map(labels.flatMap(({ sources }) => sources as readonly Told[]).map(told => [told.file, told]));
-    expect(labels.length).toBeGreaterThanOrEqual(20);
-    expect(used.size).toBeGreaterThan(1);
-    for (const [file, told] of used) {
-      const entry = entries.get(file)!;
-      expect(told.pack).toBe('photos');
-      expect(rightsOf(told)).toEqual(rightsOf(entry));
-      expect(entry.author).toBe(`Author, of ${file.slice('127.0.0.1/'.length)}`);
-      expect(entry.licence).not.toBe('CC-BY-NC-4.0');
+async function servePhotos() {
+  const lines = ['ImageID,Subset,OriginalURL,OriginalLandingURL,License,AuthorProfileURL,Author,Title'];
+  for (const [name, split] of PHOTOS) {
+    const { licence, author } = await starter('starter-photos', name);
+    const terms = /^CC-([A-Z-]+)-([\d.]+)$/.exec(licence);
+    const address = terms
+      ? `https://creativecommons.org/licenses/${terms[1]!.toLowerCase()}/${terms[2]}/`
+      : 'https://creativecommons.org/publicdomain/zero/1.0/';
+    const fileOf = (id: string) => `train/${id}.jpg`;
+    const id = idInSplit('open-images', name, split, fileOf);
+    const url = `https://www.flickr.com/photos/${id}`;
+    const bytes = await smallPhoto(name).jpeg({ quality: 90 }).toBuffer();
+    publish('open-images', fileOf(id), `/bucket/train/${id}.jpg`, bytes, { licence, author, url, changes: CHANGES });
+    lines.push(`${id},train,,${url},${address},,"${author.replaceAll('"', '""')}","A ""title"", and more"`);
+  }
+  const url = 'https://www.flickr.com/photos/sold';
+  const sold = { licence: 'CC-BY-NC-2.0', author: 'Seller', url, changes: CHANGES };
+  publish(
+    'open-images',
+    'train/50d.jpg',
+    '/bucket/train/50d.jpg',
+    await smallPhoto('tiger-in-snow.jpg').png().toBuffer(),
+    sold,
+  );
+  lines.push(`50d,train,,${url},https://creativecommons.org/licenses/by-nc/2.0/,,Seller,Sold`);
+  lines.push('00000000000000ff,train,,https://www.flickr.com/photos/gone,,,Nobody,Gone');
+  server.files.set('/train.csv', `${lines.join('\n')}\n`);
+  const image = `${server.origin}/bucket/{Subset}/{ImageID}.jpg`;
+  return { lists: [{ subset: 'train', url: `${server.origin}/train.csv`, image, changes: CHANGES }] };
+}
+
+async function serveMeshes() {
+  const paths: Record<string, string> = {};
+  const metadata: Record<string, unknown> = {};
+  const fileOf = (id: string) => `glbs/000-000/${id}.glb`;
+  for (const [name, split] of MESHES) {
+    const { content, author } = await starter('starter-meshes', name);
+    const id = idInSplit('objaverse-lvis', name, split, fileOf);
+    const url = `https://sketchfab.com/3d-models/${id}`;
+    publish('objaverse-lvis', fileOf(id), `/${fileOf(id)}`, content, { licence: 'CC0-1.0', author, url });
+    paths[id] = fileOf(id);
+    metadata[id] = { license: 'cc0', viewerUrl: url, user: { username: 'user', displayName: author } };
+  }
+  const flat = { license: 'by', viewerUrl: 'https://sketchfab.com/3d-models/f1a7', user: { username: 'flat' } };
+  publish('objaverse-lvis', fileOf('f1a7'), `/${fileOf('f1a7')}`, Buffer.from('glTF and no more'), {
+    licence: 'CC-BY-4.0',
+    author: 'flat',
+    url: flat.viewerUrl,
+  });
+  paths.f1a7 = fileOf('f1a7');
+  const gzip = (value: unknown) => gzipSync(JSON.stringify(value));
+  server.files.set('/object-paths.json.gz', gzip(paths));
+  server.files.set('/lvis-annotations.json.gz', gzip({ thing: Object.keys(paths) }));
+  server.files.set('/metadata/000-000.json.gz', gzip({ ...metadata, f1a7: flat }));
+  return {
+    paths: `${server.origin}/object-paths.json.gz`,
+    categories: `${server.origin}/lvis-annotations.json.gz`,
+    metadata: `${server.origin}/metadata/{folder}.json.gz`,
+    object: `${server.origin}/{path}`,
+  };
+}
+
+async function servePanoramas() {
+  const assets: Record<string, unknown> = {};
+  const fileOf = (id: string) => `${id}_2k.exr`;
+  for (const [name, split] of PANORAMAS) {
+    const { content, author } = await starter('starter-environments', name);
+    const id = idInSplit('polyhaven-hdris', name, split, fileOf);
+    const path = `/ph-assets/HDRIs/exr/2k/${fileOf(id)}`;
+    const rights = { licence: 'CC0-1.0', author, url: `https://polyhaven.com/a/${id}` };
+    publish('polyhaven-hdris', fileOf(id), path, content, rights);
+    assets[id] = { name, type: 0, authors: { [author]: 'All' }, categories: ['outdoor'] };
+    const md5 = createHash('md5').update(content).digest('hex');
+    const exr = { url: `${server.origin}${path}`, size: content.length, md5 };
+    server.files.set(`/files/${id}`, JSON.stringify({ hdri: { '2k': { exr } } }));
+  }
+  server.files.set('/assets?type=hdris', JSON.stringify(assets));
+  return {
+    assets: `${server.origin}/assets?type=hdris`,
+    files: `${server.origin}/files/{id}`,
+    page: 'https://polyhaven.com/a/{id}',
+    format: 'exr',
+  };
+}
+
+/** All that names a pack and a file in a label, however deep. */
+function* namedIn(value: unknown): Generator<Named> {
+  if (typeof value !== 'object' || value === null) return;
+  if ('pack' in value && 'file' in value) yield value as Named;
+  for (const inner of Object.values(value)) yield* namedIn(inner);
+}
+
+describe('packs that were fetched', () => {
+  it('are what the server published, with what could not be had or used told', async () => {
+    expect(added['open-images'], added['open-images']!.stderr).toMatchObject({ code: 3 });
+    expect(added['open-images']!.stdout).toContain('1 more could not be had');
+    for (const id of ['objaverse-lvis', 'polyhaven-hdris']) expect(added[id]!.code, added[id]!.stderr).toBe(0);
+    expect(added['objaverse-lvis']!.stdout).toContain('1 of them are marked as unusable');
+    const found = new Map<string, Published>();
+    for (const { id } of manifest.packs) {
+      expect(await verifyPack(id, { manifest, dataFolder })).toEqual([]);
+      for await (const { path, file } of packFiles(id, { manifest, dataFolder })) {
+        const { licence, author, url, changes } = file;
+        const facts = { licence: licence!, author: author!, url: url!, changes, sha256: sha256(await readFile(path)) };
+        found.set(`${id}/${file.path}`, facts);
+        expect(file.sha256).toBe(facts.sha256);
+        expect(file.unusable !== undefined).toBe(file.id === 'f1a7');
+      }
     }
-    const listed = new Map<string, Readonly<Record<string, string>>>();
-    for await (const { values } of readCsv(join(run, 'attribution.csv'), ['file'])) listed.set(values.file!, values);
-    for (const file of used.keys())
-      expect(listed.get(file)).toMatchObject({ pack: 'photos', ...rightsOf(entries.get(file)!) });
-    for (const [file, values] of listed) expect(values).toMatchObject(rightsOf(entries.get(file)!));
+    expect(found).toEqual(published);
   });
 
-  it('and of meshes and panoramas, without those that are marked as unusable', async () => {
-    const cube = Buffer.from('v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n');
-    const flat = Buffer.from('v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n');
-    const scans = [
-      { path: 'scans/one.obj', bytes: cube },
-      { path: 'scans/flat.obj', bytes: flat },
-      { path: 'scans/readme.txt', bytes: Buffer.from('no mesh') },
-    ];
-    server.files.set('/scans.zip', smallZip(scans));
-    server.files.set('/skies/day.hdr', Buffer.from(hdrFile(64, 32, (x, y) => [x / 64, y / 32, 0.5])));
-    await writeFile(join(scratch, 'skies.txt'), `# panoramas\n${server.origin}/skies/day.hdr\n`);
-    const rights = ['--licence', 'CC-BY-4.0', '--author', 'A. Person'];
-    const said = await command('assets', 'add', 'url', `${server.origin}/scans.zip`, '--kind', 'meshes', ...rights);
-    expect(said).toContain('1 of them are marked as unusable');
-    await command('assets', 'add', 'url', join(scratch, 'skies.txt'), '--kind', 'environments', ...rights);
-    expect(await command('assets', 'verify')).toMatch(
-      /scans: 2 of 2 files as recorded\nskies: 1 of 1 files as recorded/,
-    );
-
-    const run = join(scratch, 'run3d');
-    const packs = ['--meshes', 'scans', '--environments', 'skies'];
-    const stages = ['--subsets', 'shapes3d', '--stage', 'prepare-meshes', 'prepare-environments'];
-    await command('generate', '--shapes', '2', ...packs, ...stages, '--out', run);
-    const meshes = await labelsIn<MeshLabel>(run, 'banks/meshes/');
-    const skies = await labelsIn<EnvironmentLabel>(run, 'banks/environments/');
-    const told = [...meshes, ...skies].map(({ provenance }) => provenance);
-    const known = { licence: 'CC-BY-4.0', author: 'A. Person' };
-    expect(told).toEqual([
-      { pack: 'scans', file: 'scans/one.obj', ...known, url: `${server.origin}/scans.zip` },
-      { pack: 'skies', file: '127.0.0.1/skies/day.hdr', ...known, url: `${server.origin}/skies/day.hdr` },
-    ]);
-
-    const none = await start(
-      ['generate', '--shapes', '2', ...packs, ...stages, '--licences', 'CC0-1.0', '--out', run + 2],
-      {
-        SHAPEMILL_DATA: data,
-      },
-    ).ended;
-    expect([none.code, complaint(none)]).toEqual([
-      2,
-      expect.stringContaining('found none under CC0-1.0: what is there is under CC-BY-4.0'),
-    ]);
+  it('stand in every label of the main job as they were published, and those of other licences in none', async () => {
+    const labels = await labelsIn(run, '');
+    const named = labels.flatMap(label => [...namedIn(label)]);
+    expect(named.length).toBeGreaterThan(labels.length);
+    for (const { pack, file, licence, author, url, changes } of named) {
+      expect({ ...published.get(`${pack}/${file}`), sha256: undefined }).toEqual({ licence, author, url, changes });
+      expect(licence).not.toContain('NC');
+    }
+    // Every pack has its part in it.
+    expect(new Set(named.map(({ pack }) => pack))).toEqual(new Set(manifest.packs.map(({ id }) => id)));
+    for (const subset of ['shapes2d', 'textures2d', 'shapes3d', 'materials3d']) {
+      expect((await labelsIn(run, `${subset}/`)).length, subset).toBe(6);
+    }
+    const used = new Set(named.map(({ pack, file }) => `${pack}/${file}`));
+    const listed = new Set<string>();
+    for await (const { values } of readCsv(join(run, 'attribution.csv'), ['pack', 'file'])) {
+      const { licence, author, url, changes = '' } = published.get(`${values.pack}/${values.file}`)!;
+      expect(values).toMatchObject({ licence, author, url, changes });
+      listed.add(`${values.pack}/${values.file}`);
+    }
+    expect(listed).toEqual(used);
   });
 });
