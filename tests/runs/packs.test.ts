@@ -37,7 +37,7 @@ const PANORAMAS: readonly [name: string, split: Split][] = [
 ];
 const SMALL_COUNTS = {
   subsets: ['shapes2d', 'textures2d', 'shapes3d', 'materials3d'],
-  textures: 30,
+  textures: 18,
   materials: 9,
   'shapes2d-images': 6,
   'textures2d-images': 6,
