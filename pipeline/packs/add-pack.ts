@@ -14,7 +14,7 @@ import { jsonFrom, writeDurably } from '../shard-writer.ts';
 import { TextFile } from '../text-file.ts';
 import { UsageError } from '../usage-error.ts';
 import { readArchive } from './archive.ts';
-import { type Choice, chooseItems } from './choose-items.ts';
+import { type Choice, chooseItems, UnservedChoice } from './choose-items.ts';
 import { Examiner } from './examiner.ts';
 import { FetchFault } from './fetch-fault.ts';
 import { FETCH_SETTINGS, Fetcher, type FetchSettings } from './fetcher.ts';
@@ -222,11 +222,11 @@ class Adding {
     return chosen.files;
   }
 
-  /** A broken archive or list is fetched anew by the next attempt, and the plan made anew from it. */
+  /** The next attempt makes the plan anew, and fetches a broken archive or list anew; one that only has nothing of what was wanted stays. */
   async #startOver(error: unknown): Promise<never> {
     if (error instanceof DamagedFile || error instanceof UsageError) {
-      await rm(this.#at('plan.json'), { force: true });
-      await rm(this.#at('downloads'), { recursive: true, force: true });
+      for (const name of ['plan.json', 'plan.jsonl']) await rm(this.#at(name), { force: true });
+      if (!(error instanceof UnservedChoice)) await rm(this.#at('downloads'), { recursive: true, force: true });
     }
     throw error;
   }

@@ -28,6 +28,9 @@ export interface Chosen {
   readonly refused: readonly string[];
 }
 
+/** Nothing in an index is as wanted; the index itself is well. */
+export class UnservedChoice extends UsageError {}
+
 const BUCKETS = 256;
 const BINS = 1 << 16;
 /** How many times the wanted number of items is kept on disk, since lists name some twice. */
@@ -43,7 +46,7 @@ type Line = [name: string, item: PackItem];
  * the beginning of a larger one, and any count is a fair sample. Items pass through buckets on disk, and once there are enough,
  * only those that may still be among the first: nine million take the memory of a few thousand.
  * @param folder for the buckets.
- * @throws UsageError when none is left, with the licences there are.
+ * @throws UnservedChoice when none is left, with the licences there are.
  */
 export async function chooseItems(
   items: AsyncIterable<PackItem>,
@@ -84,9 +87,9 @@ export async function chooseItems(
     await buckets.close();
     await rm(place, { recursive: true, force: true });
   }
-  if (listed === 0) throw new UsageError('expected files to add, found none');
+  if (listed === 0) throw new UnservedChoice('expected files to add, found none');
   const known = [...found].map(licence => licence ?? 'none that is known').sort();
-  throw new UsageError(
+  throw new UnservedChoice(
     `expected files${licences ? ` under ${licences.join(' or ')}` : ''}, found none: the ${listed} there are are under ${known.join(', ')}`,
   );
 }
@@ -128,7 +131,7 @@ async function writePlan(
   }
   plan.finish();
   if (perCategory !== null && files > 0 && taken.size === 1 && taken.has('')) {
-    throw new UsageError('--per-category: expected a source with categories, this one has none');
+    throw new UnservedChoice('--per-category: expected a source with categories, this one has none');
   }
   return files;
 }

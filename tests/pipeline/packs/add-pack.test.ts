@@ -207,6 +207,42 @@ describe('addPack', () => {
     const from = await list(['/a.jpg', '/b.jpg']);
     await expect(add(from)).rejects.toThrow('photos: none of 2 files could be had (HTTP 404)');
     expect((await listPacks({ dataFolder })).map(({ pack }) => pack.id)).not.toContain('photos');
+    // Whatever was wrong may be mended.
+    server.files.set('/a.jpg', 'a').set('/b.jpg', 'b');
+    expect((await add(from)).header.files).toBe(2);
+  });
+
+  it.each([
+    ['#\n\n', 'expected files to add, found none'],
+    ['ftp://example.org/a.jpg', 'line 1: expected an address that begins with https:// and has no blanks'],
+    ['https://example.org/a.jpg of a chair', 'has no blanks, got "https://example.org/a.jpg of a chair"'],
+    [`\0${'x'.repeat(1000)}`, 'x…"'],
+  ])('of a list that is none (%j) is refused, and nothing is left of it', async (text, message) => {
+    const path = join(dataFolder, 'photos.txt');
+    await writeFile(path, text);
+    await expect(add(path)).rejects.toThrow(message);
+    expect(await readdir(dirname(folder)).catch(() => [])).toEqual([]);
+  });
+
+  it('under a licence that nothing has is refused, and the list that was fetched serves the next choice', async () => {
+    server.files.set('/all.csv', `url,licence\n${server.origin}/a.jpg,CC0-1.0\n`).set('/a.jpg', 'a');
+    const from = `${server.origin}/all.csv`;
+    await expect(add(from, { licences: ['CC-BY-4.0'] })).rejects.toThrow('the 1 there are are under CC0-1.0');
+    expect((await add(from)).header.files).toBe(1);
+    expect(server.asked.map(({ path }) => path)).toEqual(['/all.csv', '/a.jpg']);
+  });
+
+  it('of a list with digests that are none is refused', async () => {
+    const path = join(dataFolder, 'photos.csv');
+    await writeFile(path, `url,sha256,md5\n${server.origin}/a.jpg,,abc\n`);
+    await expect(add(path)).rejects.toThrow('a.jpg: expected md5 of 32 hexadecimal digits, got "abc"');
+  });
+
+  it('loses a file whose name another needs as a folder, and no more', async () => {
+    server.files.set('/a.jpg', 'a').set('/a.jpg/b.jpg', 'b').set('/c.jpg', 'c');
+    const { header } = await add(await list(['/a.jpg', '/a.jpg/b.jpg', '/c.jpg']));
+    expect(header).toMatchObject({ files: 2, failed: 1 });
+    expect(await verifyPack('photos', { dataFolder })).toEqual([]);
   });
 
   it('is done by one process at a time', async () => {

@@ -124,6 +124,13 @@ describe('readArchive', () => {
     }
   });
 
+  it('refuses a tar with a file that is stored with holes', async () => {
+    const pack = tar.pack();
+    pack.entry({ name: 'sparse.jpg', pax: { 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0' } }, '1\n0\n5\nhello');
+    pack.finalize();
+    await expect(unpacked('sparse.tar', await buffer(pack))).rejects.toThrow(/"sparse.jpg" is stored with holes/);
+  });
+
   it('leaves errors of the system what they are', async () => {
     await expect(readArchive(join(folder, 'none.zip')).next()).rejects.toThrow(/ENOENT/);
     await expect(readArchive(join(folder, 'none.tar')).next()).rejects.toThrow(/ENOENT/);

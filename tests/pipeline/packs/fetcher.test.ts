@@ -97,11 +97,13 @@ describe('a file', () => {
     expect(server.asked).toHaveLength(1);
   });
 
-  it('that is empty, packed for the way, or no address is refused', async () => {
+  it('that is empty, packed for the way, a web page, or no address is refused', async () => {
     expect((await reason(Buffer.alloc(0))).message).toBe('it is empty');
     expect((await reason((_, r) => r.writeHead(200, { 'content-encoding': 'gzip' }).end('x'))).message).toMatch(
       /packed/,
     );
+    const page = await reason((_, r) => r.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>'));
+    expect(page).toMatchObject({ message: 'sent a web page instead of the file', kind: 'wrong' });
     await expect(fetcher.fetch({ url: 'ftp://example.org/a' }, path, MB)).rejects.toThrow(/begins with https/);
   });
 });
