@@ -178,13 +178,16 @@ export class RenderHost {
     return slot;
   }
 
-  /** A page in a browser that answers: one that hangs (its GPU process does, say) is ended, and another one started. */
+  /**
+   * A page in a browser that answers and draws with what the first one drew with: one that hangs (its GPU process does, say), or has
+   * turned to another renderer after its GPU process died, is ended, and another one started.
+   */
   async #openPage(): Promise<Page> {
     const browser = await this.#liveBrowser();
     try {
       return await this.#openPageIn(browser);
     } catch (error) {
-      if (!(error instanceof TookTooLong)) throw error;
+      if (!(error instanceof TookTooLong || error instanceof OtherRenderer)) throw error;
       this.#hanging.add(browser);
       killBrowser(browser);
       return await this.#openPageIn(await this.#liveBrowser());
@@ -195,7 +198,10 @@ export class RenderHost {
     const open = async () => {
       const page = await browser.newPage();
       await page.goto(this.#server.pageUrl, { timeout: 0 });
-      await page.evaluate(() => shapemill.open());
+      const webglRenderer = await page.evaluate(() => shapemill.open());
+      if (webglRenderer !== this.facts.webglRenderer) {
+        throw new OtherRenderer(`expected ${this.facts.webglRenderer} to draw, got ${webglRenderer}`);
+      }
       return page;
     };
     return withLimit(open(), this.#timeLimit, 'opening a page');
@@ -339,6 +345,9 @@ function killBrowser(browser: Browser): void {
 }
 
 class TookTooLong extends Error {}
+
+/** The browser draws with something else than at first: pictures would not be the same any more. */
+class OtherRenderer extends Error {}
 
 /** @param heard when there was a sign of life; the limit is for the silence after it, when given. */
 async function withLimit<T>(promise: Promise<T>, milliseconds: number, what: string, heard?: () => number): Promise<T> {
