@@ -21,7 +21,10 @@ export const validateCommand: CommandModule = {
   builder: argv =>
     addOptions(argv.positional('run', { type: 'string', describe: 'run folder' }), VALIDATE_OPTIONS)
       .example('$0 validate out/last-40-s1', 'what is wrong with a run, if anything')
-      .example('$0 validate out/last-40-s1 --json > findings.json', 'the same for programs (with npm: npm run -s validate -- …)'),
+      .example(
+        '$0 validate out/last-40-s1 --json > findings.json',
+        'the same for programs (with npm: npm run -s validate -- …)',
+      ),
   handler: async parsed => {
     checkSwitches(process.argv.slice(2), VALIDATE_OPTIONS);
     const flags: OptionValues<typeof VALIDATE_OPTIONS> = readOptions(VALIDATE_OPTIONS, parsed, ['run']);
