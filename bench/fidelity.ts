@@ -72,11 +72,12 @@ export async function fidelity({ count = CONVERGED, browser, gl, scenes, out }: 
     lines.push(line);
   };
   const results: Result[] = [];
+  const shelf = new SceneShelf();
   try {
     say(title);
     say(HEAD);
     for (const scene of chosen) {
-      const result = await compare(scene, { host, version, samples: count });
+      const result = await compare(scene, { host, shelf, version, samples: count });
       results.push(result);
       say(row(result));
     }
@@ -90,16 +91,17 @@ export async function fidelity({ count = CONVERGED, browser, gl, scenes, out }: 
 
 interface Setting {
   readonly host: RenderHost;
+  /** One for all scenes: pages know what they hold by its number. */
+  readonly shelf: SceneShelf;
   /** Of Blender. */
   readonly version: string;
   /** Of converged pictures. */
   readonly samples: number;
 }
 
-async function compare(scene: FidelityScene, { host, version, samples }: Setting): Promise<Result> {
+async function compare(scene: FidelityScene, { host, shelf, version, samples }: Setting): Promise<Result> {
   const noisy = NOISY.map(share => Math.max(1, Math.round(share * samples)));
   const cycles = await cyclesPicture(scene, { samples, seed: SEED }, version, MAX_BOUNCES);
-  const shelf = new SceneShelf();
   const items = shelf.put(scene);
   const raster = await ourPicture(host, shelf, items, scene, { name: 'raster' });
   const trace = (paths: number, seed: number) => tracedPicture(host, shelf, items, scene, paths, seed);
