@@ -11,6 +11,7 @@ import {
 } from 'three';
 import type { Scene3d } from '../../scenes/scene3d.ts';
 import { BACKGROUND, type Background, backdropGeometry } from './background.ts';
+import { readPixels } from './read-back.ts';
 
 /** Linear light to be made a picture. */
 export interface Exposure {
@@ -84,25 +85,6 @@ export class Develop {
     this.#renderer.render(this.#screen, this.#camera);
     readPixels(this.#renderer, target, pixels);
   }
-}
-
-/** Sixteen pixels of this colour and coverage next to each other: no picture has them. */
-const UNREAD = 93;
-const MARKED = 64;
-
-/**
- * Reads all of a target. Waits for the GPU. When its process died, nothing is read, and the page hears of it only later: the
- * mark is then still there.
- * @throws Error then.
- */
-export function readPixels(
-  renderer: WebGLRenderer,
-  target: WebGLRenderTarget,
-  pixels: Uint8Array | Float32Array,
-): void {
-  pixels.fill(UNREAD, 0, MARKED);
-  renderer.readRenderTargetPixels(target, 0, 0, target.width, target.height, pixels);
-  if (pixels.subarray(0, MARKED).every(value => value === UNREAD)) throw new Error('the GPU gave no pixels');
 }
 
 /**

@@ -10,9 +10,7 @@ import {
   WebGLRenderTarget,
 } from 'three';
 import { GeometryMaterial, type LaidMaterial } from './object-material.ts';
-
-/** Components of a pixel: the unit normal, then the depth. */
-const COMPONENTS = 4;
+import { readFloats } from './read-back.ts';
 
 /** Where the rasterised surface lies and which way it faces, by the middle of each pixel (`RenderJob.geometry` says in what form). */
 export class GeometryPass {
@@ -37,13 +35,7 @@ export class GeometryPass {
     this.#object.quaternion.copy(rotation);
     this.#renderer.setRenderTarget(target);
     this.#renderer.render(this.#object, camera);
-    const pixels = new Float32Array(COMPONENTS * size * size);
-    // When the GPU's process died, nothing is read, and the page hears of it only later.
-    pixels[0] = Number.NaN;
-    this.#renderer.readRenderTargetPixels(target, 0, 0, size, size, pixels);
-    if (Number.isNaN(pixels[0])) throw new Error('the GPU gave no depth');
-    turnOver(pixels, COMPONENTS * size);
-    return pixels;
+    return readFloats(this.#renderer, target);
   }
 
   #targetOf(size: number): WebGLRenderTarget {
@@ -57,15 +49,5 @@ export class GeometryPass {
       });
     }
     return this.#target;
-  }
-}
-
-/** Turns the order of rows round: WebGL's run upwards. @param length of a row. */
-function turnOver(pixels: Float32Array<ArrayBuffer>, length: number): void {
-  const kept = new Float32Array(length);
-  for (let upper = 0, lower = pixels.length - length; upper < lower; upper += length, lower -= length) {
-    kept.set(pixels.subarray(upper, upper + length));
-    pixels.copyWithin(upper, lower, lower + length);
-    pixels.set(kept, lower);
   }
 }

@@ -20,11 +20,12 @@ import { albedoTexture } from './albedo-table.ts';
 import type { TracedItems } from './assets.ts';
 import { Background, backdropGeometry } from './background.ts';
 import { Denoiser } from './denoiser.ts';
-import { Develop, readPixels } from './develop.ts';
+import { Develop } from './develop.ts';
 import { DrawPace } from './draw-pace.ts';
 import { type MeshTree, type PlacedTree, TREE_ROW } from './mesh-tree.ts';
 import type { LaidMaterial } from './object-material.ts';
 import { DISPLACED_VERTICES, FILLING, FIRST_SURFACES, PATH_TRACING } from './path-tracer-shader.ts';
+import { readFloats, readPixels } from './read-back.ts';
 import { TreeUniforms } from './tree-rays.ts';
 
 /** An image as it goes to the host. */
@@ -165,14 +166,8 @@ export class PathTracer {
   #geometry(size: number): Float32Array<ArrayBuffer> {
     const target = floats(size, size, 2);
     this.#draw(this.#surfaces, target);
-    const upwards = new Float32Array(4 * size * size);
-    readPixels(this.#renderer, target, upwards);
+    const pixels = readFloats(this.#renderer, target);
     target.dispose();
-    const pixels = new Float32Array(upwards.length);
-    const row = 4 * size;
-    for (let at = 0; at < pixels.length; at += row) {
-      pixels.set(upwards.subarray(pixels.length - row - at, pixels.length - at), at);
-    }
     return pixels;
   }
 

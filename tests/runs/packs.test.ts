@@ -11,20 +11,12 @@ import type { Split } from '../../pipeline/splits.ts';
 import { hashId } from '../../sampling/hash.ts';
 import { type PackServer, packServer } from '../pipeline/packs/pack-server.ts';
 import { type Ending, scratchFolder, sha256, start } from './command.ts';
-import { smallPhoto, writeRecipe } from './photo-folder.ts';
+import { PHOTOS, smallPhoto, writeRecipe } from './photo-folder.ts';
 import { labelsIn } from './shard-files.ts';
 
 /**
  * The main job on packs that were fetched: starter files, served as Open Images, Objaverse and Poly Haven serve theirs.
  */
-const PHOTOS: readonly [name: string, split: Split][] = [
-  ['nuthatch-on-bark.webp', 'train'],
-  ['mountain-path.webp', 'train'],
-  ['ring-tailed-lemur.webp', 'val'],
-  ['tiger-in-snow.jpg', 'val'],
-  ['fig-in-bowl.webp', 'test'],
-  ['summit-sunset.webp', 'test'],
-];
 const MESHES: readonly [name: string, split: Split][] = [
   ['barrel.glb', 'train'],
   ['beer-mug.glb', 'val'],

@@ -7,7 +7,7 @@ import type { Split } from '../../pipeline/splits.ts';
 import { hashId } from '../../sampling/hash.ts';
 
 /** Photos that give shapes and textures even when they are small, two for each split. */
-const PHOTOS: readonly [name: string, split: Split][] = [
+export const PHOTOS: readonly [name: string, split: Split][] = [
   ['nuthatch-on-bark.webp', 'train'],
   ['mountain-path.webp', 'train'],
   ['ring-tailed-lemur.webp', 'val'],
