@@ -123,7 +123,7 @@ const PLANS: readonly Plan[] = [
     displacement: 0.066,
   },
   {
-    name: 'bark deer in the sun, sunrise',
+    name: 'deer with a bark print, sunrise',
     mesh: 'deer',
     panorama: 'sunrise',
     turned: [5, 70, 0],

@@ -8,7 +8,7 @@ import { TREE_RAYS } from './tree-rays.ts';
  * How often a path may be scattered after its first surface, as Cycles counts: with 0, what lies behind the camera's ray is lit by
  * the panorama alone.
  */
-export const MAX_BOUNCES = 8;
+export const MAX_BOUNCES = 32;
 
 /** Scatterings from which on a path may end by chance. */
 const CHANCE_FROM = 2;

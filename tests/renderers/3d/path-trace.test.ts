@@ -80,8 +80,9 @@ describe('light', () => {
     ['rough glass', { transmission: 255, roughness: 160 }],
     ['smooth glass', { transmission: 255, roughness: 0 }],
     ['half metal, half rough', { metalness: 128, roughness: 128 }],
+    ['half glass, half metal, half rough', { transmission: 128, metalness: 128, roughness: 128 }],
   ])('a white ball in a white room is white: %s', async (_name, texel) => {
-    const drawn = await draw(shelf.put(BALL, material(texel, 8), WHITE), furnace);
+    const drawn = await draw(shelf.put(BALL, material(texel, 8), WHITE), furnace, traced({ samples: 512 }));
     const bright = mean(red(inside(drawn)));
     expect(Math.abs(bright - 1)).toBeLessThan(0.01);
   });
@@ -235,18 +236,14 @@ describe('a picture', () => {
     ([x, y, z]) => (x > 0.99 ? [60_000, 60_000, 60_000] : [0.1 + 0.1 * y, 0.2, 0.2 + 0.1 * z]),
     128,
   );
-  const bumpy = material(
-    (u, v) => ({
-      normal: [Math.round(128 + 120 * Math.sin(40 * u)), Math.round(128 + 120 * Math.sin(40 * v)), 150],
-      color: [255, 200, 90],
-      roughness: Math.round(255 * u),
-      metalness: v < 0.5 ? 255 : 0,
-      transmission: u < 0.5 ? 255 : 0,
-      height: Math.round(255 * v),
-    }),
-    64,
-    true,
-  );
+  const bumpy = material((u, v) => ({
+    normal: [Math.round(128 + 120 * Math.sin(40 * u)), Math.round(128 + 120 * Math.sin(40 * v)), 150],
+    color: [255, 200, 90],
+    roughness: Math.round(255 * u),
+    metalness: v < 0.5 ? 255 : 0,
+    transmission: u < 0.5 ? 255 : 0,
+    height: Math.round(255 * v),
+  }));
   const items = shelf.put(cube(), bumpy, harsh);
   const turned = scene({ size: SIZE, object: { id: 'x', rotation: unit4([0.3, 0.4, 0.1, 0.8]) } });
   const job: RenderJob = {

@@ -293,14 +293,14 @@ describe('materials around objects', () => {
     const dark = await draw(shelf.put(sphere(), material({ occlusion: 100 }), WHITE), scene());
     expect(dark.at(64, 64)[0]).toBeLessThan(0.6);
     const behind = panorama(([x]) => (x < 0 ? [0, 0, 1] : [1, 0, 0]));
-    const glass = material({ transmission: 255, roughness: 0 }, 64, true);
+    const glass = material({ transmission: 255, roughness: 0 });
     const drawn = await draw(shelf.put(sphere(), glass, behind), scene());
     const [r, , b, a] = drawn.at(64, 64);
     expect(a).toBe(1);
     expect(r + b).toBeGreaterThan(0.5);
     // How much is transmitted is the map's: white where nothing is, and the blue behind where all is.
     const room = panorama(([, , z]) => (z < 0 ? [0, 0, 1] : [1, 1, 1]));
-    const half = material(u => ({ transmission: u < 0.5 ? 0 : 255, roughness: 0 }), 64, true);
+    const half = material(u => ({ transmission: u < 0.5 ? 0 : 255, roughness: 0 }));
     const two = await draw(shelf.put(cube(), half, room), withMapping({ offset: [0.5, 0.5, 0.5] }));
     const redness = (x: number) => two.at(x, 64)[0] / two.at(x, 64)[2];
     expect(redness(50)).toBeGreaterThan(0.8);

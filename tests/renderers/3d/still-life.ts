@@ -73,15 +73,15 @@ export interface Texel {
   readonly transmission?: number;
 }
 
-export function material(
-  texel: Texel | ((u: number, v: number) => Texel),
-  side = 64,
-  transmissive = false,
-): Uint8Array<ArrayBuffer> {
-  const { bytes, material } = allocateMaterial(side, transmissive);
-  for (let i = 0; i < side * side; i++) {
-    const place = [((i % side) + 0.5) / side, (Math.floor(i / side) + 0.5) / side] as const;
-    const t = typeof texel === 'function' ? texel(...place) : texel;
+export function material(texel: Texel | ((u: number, v: number) => Texel), side = 64): Uint8Array<ArrayBuffer> {
+  const texels = Array.from({ length: side * side }, (_, i) =>
+    typeof texel === 'function' ? texel(((i % side) + 0.5) / side, (Math.floor(i / side) + 0.5) / side) : texel,
+  );
+  const { bytes, material } = allocateMaterial(
+    side,
+    texels.some(({ transmission = 0 }) => transmission > 0),
+  );
+  for (const [i, t] of texels.entries()) {
     material.color.set([...(t.color ?? [255, 255, 255]), 255], 4 * i);
     material.normalHeight.set([...(t.normal ?? [128, 128, 255]), t.height ?? 0], 4 * i);
     material.properties.set([t.occlusion ?? 255, t.roughness ?? 255, t.metalness ?? 0, t.transmission ?? 0], 4 * i);
