@@ -6,13 +6,13 @@ import { writeCard } from '../pipeline/card/write-card.ts';
 import { configure } from '../pipeline/configuration.ts';
 import type { ExportFormat } from '../pipeline/exports/exporter.ts';
 import { exportRun } from '../pipeline/exports/exports.ts';
-import { readSamples } from '../pipeline/exports/sample-parts.ts';
 import { finishedShards } from '../pipeline/finished-shards.ts';
 import { generate } from '../pipeline/generate.ts';
 import type { Subset } from '../pipeline/generate-options.ts';
 import { makeProgress, type Progress } from '../pipeline/progress.ts';
 import { RunFolder } from '../pipeline/run-folder.ts';
 import { ShardWriter } from '../pipeline/shard-writer.ts';
+import { readSamples } from '../pipeline/stored-samples.ts';
 import { encodeTar } from '../pipeline/tar.ts';
 import { type BenchSettings, cpuSeconds, printRows, runSettings } from './measure.ts';
 

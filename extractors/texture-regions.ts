@@ -67,7 +67,7 @@ export interface TextureRegions {
 }
 
 /** Cells smaller than this hold too few pixels for a histogram. */
-export const MIN_CELL_SIZE = 3;
+const MIN_CELL_SIZE = 3;
 
 /**
  * Cells of a recipe have at least this side, pixels. Below, a histogram of ten bins has fewer than six pixels a bin, and a

@@ -94,7 +94,7 @@ export interface MeshPreparationRecipe {
   readonly creaseAngle: number;
 }
 
-/** How silhouettes are cut out; the first five may also stand on the command line. */
+/** How silhouettes are cut out; the first six may also stand on the command line. */
 export interface SilhouettesRecipe {
   readonly polarity: Polarity;
   /** Ground around the object on each side, as a share of its longer side. */

@@ -29,7 +29,7 @@ export class Drawing {
     folder: RunFolder,
     progress: Progress,
     signal: AbortSignal,
-    without3d = '--subsets shapes2d textures2d',
+    without3d = '--subsets shapes2d textures2d silhouettes',
   ) {
     this.#settings = settings;
     this.#folder = folder;

@@ -1,13 +1,12 @@
 import sharp from 'sharp';
 import type { Scene3dRecipe } from '../scenes/recipe3d.ts';
+import { OBJECT_RADIUS } from '../scenes/scene3d.ts';
 import { AOV_FIELDS, type Aov } from './rendering.ts';
 
 /** The largest value of 16 bits. */
 const MOST = 65_535;
 /** Components of a pixel that the page sends: the unit normal, then the depth; all 0 where nothing is. */
 const COMPONENTS = 4;
-/** The half diagonal of a cube of side 1: no part of an object is further from its centre, but for its displacement. */
-const OBJECT_RADIUS = Math.sqrt(3) / 2;
 
 /** What labels say of the files, so that a reader needs nothing else: value = stored × scale + offset, and 0 where nothing is. */
 export interface AovForms {

@@ -1,12 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import type { Mask, RgbImage } from '../extractors/image.ts';
 import { decodeRunLengths, expandCounts } from '../extractors/run-lengths.ts';
 import { decodePanorama } from '../scenes/panorama-format.ts';
-import { openBank, readItem, readRange } from './bank.ts';
+import { openBank, readItem } from './bank.ts';
 import { decodeMask } from './bank-images.ts';
 import type { BankKind } from './bank-kinds.ts';
+import { finishedShards } from './finished-shards.ts';
 import { SUBSETS } from './generate-options.ts';
 import type { SilhouetteLabel } from './labels.ts';
 import { readMaps } from './material-files.ts';
@@ -15,7 +14,7 @@ import { type ContactSheet, reportPage } from './report/page.ts';
 import type { RunFolder } from './run-folder.ts';
 import { writeDurably } from './shard-writer.ts';
 import { SPLITS } from './splits.ts';
-import { readTar } from './tar.ts';
+import { readSamples, type StoredSample, type StoredSamples } from './stored-samples.ts';
 
 const CELL = 160;
 const COLUMNS = 8;
@@ -74,7 +73,7 @@ export async function writePreview(
       const shard = await firstShard(folder.at(subset, split));
       if (!shard) continue;
       const { cells, caption } = subset === 'silhouettes' ? await silhouetteCells(shard) : await maskedCells(shard);
-      await add(`${subset}-${split}`, `${subset} · ${split}`, `${basename(shard)}: ${caption}`, cells);
+      await add(`${subset}-${split}`, `${subset} · ${split}`, `${shard.name}: ${caption}`, cells);
     }
   }
   await writeDurably(folder.at('report', 'index.html'), await reportPage(folder, sheets));
@@ -96,10 +95,19 @@ function spread(count: number, most: number): number[] {
   return Array.from({ length: shown }, (_, i) => Math.floor((i * count) / shown));
 }
 
-/** Path of the first complete shard in a folder, without extension. */
-async function firstShard(folder: string): Promise<string | undefined> {
-  const names = (await readdir(folder).catch(() => [])).filter(name => name.endsWith('.tar')).sort();
-  return names[0] && join(folder, names[0].slice(0, -'.tar'.length));
+/** The first complete shard in a folder. */
+async function firstShard(folder: string): Promise<(StoredSamples & { readonly name: string }) | undefined> {
+  for await (const { name, tar, sidecar } of finishedShards(folder)) return { name, tar, samples: sidecar.samples };
+  return undefined;
+}
+
+/** The first samples of a shard. */
+async function* firstSamples(shard: StoredSamples, most: number): AsyncGenerator<StoredSample> {
+  let read = 0;
+  for await (const sample of readSamples(shard)) {
+    yield sample;
+    if (++read === most) return;
+  }
 }
 
 /** What a shard shows of its samples, and the words for it. */
@@ -109,25 +117,25 @@ interface SampleCells {
 }
 
 /** Images, each beside itself with its mask. */
-async function maskedCells(shard: string): Promise<SampleCells> {
+async function maskedCells(shard: StoredSamples): Promise<SampleCells> {
   const cells: Cell[] = [];
-  for (const sample of await readSamples(`${shard}.tar`, (COLUMNS * ROWS) / 2)) {
-    const jpg = sample.jpg!;
-    const mask = await sharp(sample['mask.png']).toColourspace('b-w').raw().toBuffer();
+  for await (const { files } of firstSamples(shard, (COLUMNS * ROWS) / 2)) {
+    const jpg = files.jpg!;
+    const mask = await sharp(files['mask.png']).toColourspace('b-w').raw().toBuffer();
     cells.push(await fitted(jpg), await fitted(await overlay(jpg, mask)));
   }
   return { cells, caption: 'images, each with its mask outlined beside it' };
 }
 
 /** Objects in their modes. */
-async function silhouetteCells(shard: string): Promise<SampleCells> {
+async function silhouetteCells(shard: StoredSamples): Promise<SampleCells> {
   const cells: Cell[] = [];
   const words: string[] = [];
-  for (const sample of await readSamples(`${shard}.tar`, (COLUMNS * ROWS) / 4)) {
-    const label: SilhouetteLabel = JSON.parse(sample.json!.toString());
-    const hq = sample['hq.jpg']!;
+  for await (const { files } of firstSamples(shard, (COLUMNS * ROWS) / 4)) {
+    const label: SilhouetteLabel = JSON.parse(Buffer.from(files.json!).toString());
+    const hq = files['hq.jpg']!;
     cells.push(await fitted(await outlined(hq, maskOver(label))));
-    for (const mode of ['silhouette.png', 'edge.png', 'grey.png']) cells.push(await fitted(sample[mode]!));
+    for (const mode of ['silhouette.png', 'edge.png', 'grey.png']) cells.push(await fitted(files[mode]!));
     words.push(label.annotated.label);
   }
   return {
@@ -146,23 +154,6 @@ function maskOver({ object, hq }: SilhouetteLabel): Mask {
     data.set(mask.data.subarray(start, start + hq.width), row * hq.width);
   }
   return { data, width: hq.width, height: hq.height };
-}
-
-/** The first samples of a shard: their files by field. */
-async function readSamples(tar: string, most: number): Promise<Record<string, Buffer>[]> {
-  const samples = new Map<string, Record<string, Buffer>>();
-  for await (const { name, offset, size } of readTar(tar)) {
-    const dot = name.indexOf('.');
-    const key = name.slice(0, dot);
-    let sample = samples.get(key);
-    if (!sample) {
-      if (samples.size === most) break;
-      sample = {};
-      samples.set(key, sample);
-    }
-    sample[name.slice(dot + 1)] = await readRange(tar, offset, size);
-  }
-  return [...samples.values()];
 }
 
 /** A shape as black ink: what a person recognises fastest, and thin parts stay visible. */
@@ -189,7 +180,7 @@ async function panoramaPicture(packed: Buffer): Promise<Buffer> {
 }
 
 /** The picture with the area outside its mask darkened and the outline drawn. */
-async function overlay(jpg: Buffer, mask: Uint8Array): Promise<Buffer> {
+async function overlay(jpg: Uint8Array, mask: Uint8Array): Promise<Buffer> {
   const image = await decoded(sharp(jpg));
   drawOutline(image, mask, 2);
   for (let i = 0; i < mask.length; i++) {
@@ -199,7 +190,7 @@ async function overlay(jpg: Buffer, mask: Uint8Array): Promise<Buffer> {
 }
 
 /** The picture at the size of a cell with its mask's outline drawn, as thin on a small picture as on a large one. */
-async function outlined(jpg: Buffer, { data, width, height }: Mask): Promise<Buffer> {
+async function outlined(jpg: Uint8Array, { data, width, height }: Mask): Promise<Buffer> {
   const image = await decoded(sharp(jpg).resize({ width: CELL, height: CELL, fit: 'inside' }));
   const mask = new Uint8Array(image.width * image.height);
   for (let y = 0, i = 0; y < image.height; y++) {

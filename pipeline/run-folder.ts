@@ -264,7 +264,12 @@ function overlap(a: readonly [number, number] | undefined, b: readonly [number, 
 
 /** Where two records disagree on what decides a run's content, as "name: was A, is B". */
 function differences(before: RunRecord, now: RunRecord): string[] {
-  const deciding = ({ configuration, assets, platform }: RunRecord) => ({ ...configuration, assets, platform });
+  const deciding = ({ configuration, assets, platform, shapemill }: RunRecord) => ({
+    ...configuration,
+    assets,
+    platform,
+    shapemill,
+  });
   return differingValues(deciding(before), deciding(now));
 }
 

@@ -24,8 +24,8 @@ export interface ServedJobs {
   frame(job: number, pixels: Uint8Array<ArrayBuffer>): void;
 }
 
-/** Prefiltered lights with faces of 1,024 px have 67 MB, trees of the largest meshes less; nothing larger is taken. */
-const MAX_KEPT_BYTES = 70_000_000;
+/** Prefiltered lights with faces of 1,024 px have 67 MB, trees of five million triangles some 90; nothing larger is taken. */
+const MAX_KEPT_BYTES = 128_000_000;
 
 /**
  * Serves page and assets to the browser of this machine and takes its pixels. Listens on the loopback only, on a port the

@@ -49,6 +49,9 @@ export type Scene3d = z.infer<typeof scene3dSchema>;
 /** Side of the sensor that the published focal length belongs to, millimetres. */
 export const SENSOR = 36;
 
+/** The half diagonal of a cube of side 1: no part of an object is further from its centre, but for its displacement. */
+export const OBJECT_RADIUS = Math.sqrt(3) / 2;
+
 /** Half the camera's field of view, as a tangent: what a square image shows at distance 1. */
 export function halfField({ focalLength, sensor }: Camera): number {
   return sensor / 2 / focalLength;

@@ -124,7 +124,7 @@ async function drawing(named: string | undefined, gl: GlBackEnd = 'auto'): Promi
 }
 
 const NO_BROWSER =
-  '3D subsets cannot be made (--subsets shapes2d textures2d can): install chromium or google-chrome, run npx puppeteer browsers install chrome, or give --browser PATH';
+  '3D subsets cannot be made (--subsets shapes2d textures2d silhouettes can): install chromium or google-chrome, run npx puppeteer browsers install chrome, or give --browser PATH';
 const SOFTWARE = 'the processor draws: nothing is wrong with the pictures, but they come at a few a second';
 
 interface Graphics {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { Subset } from '../generate-options.ts';
+import { AOV_FIELDS, type Aov } from '../rendering.ts';
 import { sha256OfFile } from '../sha256.ts';
 import { VERSION } from '../version.ts';
 import { ATTRIBUTION_COLUMNS } from './attribution.ts';
@@ -100,6 +101,27 @@ const SILHOUETTES: readonly ImageField[] = [
   })),
 ];
 
+/** What 3D images may have beside them; a reader needs the scale from the label. */
+const GEOMETRY: Readonly<Record<Aov, ImageField>> = {
+  depth: {
+    field: 'depth',
+    extension: AOV_FIELDS.depth,
+    format: 'image/png',
+    types: 'sc:ImageObject',
+    description:
+      'depth along the axis of the camera, 16-bit grey: times depth_scale in longest sides of the object; 0: nothing',
+  },
+  normal: {
+    field: 'normal',
+    extension: AOV_FIELDS.normal,
+    format: 'image/png',
+    types: 'sc:ImageObject',
+    description:
+      'unit normals in the axes of the camera, 16-bit RGB: times normal_scale, minus 1; 0 in all channels: nothing',
+  },
+};
+const is3d = (subset: Subset) => subset === 'shapes3d' || subset === 'materials3d';
+
 /** Values of a label: name of the field, its type, where it stands, what it is. */
 const COMMON = [
   ['split', ['sc:Text', 'cr:Split'], '$.split', 'train, val or test; cut by source'],
@@ -128,13 +150,14 @@ export interface Identity {
 
 /**
  * The Croissant 1.1 description of a run.
- * @param attribution path of `attribution.csv`, which is part of it.
+ * @param attribution path of `attribution.csv`, which is part of it. @param aov what 3D images have beside them.
  */
 export async function croissant(
   { name, description, date }: Identity,
   { shards, panels }: RunContents,
   sources: readonly UsedSource[],
   attribution: string,
+  aov: readonly Aov[],
 ): Promise<object> {
   const subsets = [...new Set(shards.flatMap(({ subset }) => subset ?? []))];
   const shardsOf = (subset: Subset) => shards.filter(shard => shard.subset === subset);
@@ -160,10 +183,10 @@ export async function croissant(
       ...shards.map(({ path, bytes, sha256 }) => fileObject(path, 'application/x-tar', bytes, sha256)),
       ...panels.map(({ path, bytes, sha256 }) => fileObject(path, 'application/jsonl', bytes, sha256)),
       fileObject('attribution.csv', 'text/csv', (await stat(attribution)).size, await sha256OfFile(attribution)),
-      ...subsets.flatMap(subset => fileSets(subset, shardsOf(subset))),
+      ...subsets.flatMap(subset => fileSets(subset, shardsOf(subset), aov)),
       ...panels.map(panelPictures),
     ],
-    recordSet: [...subsets.map(recordSet), ...panels.map(panelRecords), sourceRecords()],
+    recordSet: [...subsets.map(subset => recordSet(subset, aov)), ...panels.map(panelRecords), sourceRecords()],
   };
 }
 
@@ -210,9 +233,12 @@ function fileObject(path: string, format: string, bytes: number, sha256: string)
   };
 }
 
-const imagesOf = (subset: Subset) => (subset === 'silhouettes' ? SILHOUETTES : MASKED);
+function imagesOf(subset: Subset, aov: readonly Aov[]): readonly ImageField[] {
+  if (subset === 'silhouettes') return SILHOUETTES;
+  return is3d(subset) ? [...MASKED, ...aov.map(name => GEOMETRY[name])] : MASKED;
+}
 
-function fileSets(subset: Subset, shards: readonly RunShard[]): object[] {
+function fileSets(subset: Subset, shards: readonly RunShard[], aov: readonly Aov[]): object[] {
   const containedIn = shards.map(({ path }) => reference(path));
   const set = (id: string, format: string, extension: string) => ({
     '@type': 'cr:FileSet',
@@ -224,13 +250,16 @@ function fileSets(subset: Subset, shards: readonly RunShard[]): object[] {
     includes: `*.${extension}`,
   });
   return [
-    ...imagesOf(subset).map(({ field, format, extension }) => set(field, format, extension)),
+    ...imagesOf(subset, aov).map(({ field, format, extension }) => set(field, format, extension)),
     set('label', 'application/json', 'json'),
   ];
 }
 
+const scaleOf = (name: Aov) =>
+  [`${name}_scale`, 'sc:Float', `$.aov["${AOV_FIELDS[name]}"].scale`, `what a stored 1 of ${name} is`] as const;
+
 /** A record a sample: its images and values of its label, joined by the sample's key. */
-function recordSet(subset: Subset): object {
+function recordSet(subset: Subset, aov: readonly Aov[]): object {
   const key = `${subset}/key`;
   const labels = reference(`${subset}-label-files`);
   const fromLabel = (jsonPath: string) => ({ fileSet: labels, extract: { jsonPath } });
@@ -242,7 +271,7 @@ function recordSet(subset: Subset): object {
     key: reference(key),
     field: [
       field(subset, 'key', 'sc:Text', 'unique over all splits', { source: fromLabel('$.key') }),
-      ...imagesOf(subset).flatMap(({ field: name, extension, types, description }) => {
+      ...imagesOf(subset, aov).flatMap(({ field: name, extension, types, description }) => {
         const fileSet = reference(`${subset}-${name}-files`);
         const regex = `^([^.]+)\\.${extension.replaceAll('.', '\\.')}$`;
         return [
@@ -253,8 +282,9 @@ function recordSet(subset: Subset): object {
           field(subset, name, types, description, { source: { fileSet, extract: { fileProperty: 'content' } } }),
         ];
       }),
-      ...[...COMMON, ...VALUES[subset]].map(([name, types, jsonPath, description]) =>
-        field(subset, name, types, description, { source: fromLabel(jsonPath) }),
+      ...[...COMMON, ...VALUES[subset], ...(is3d(subset) ? aov.map(scaleOf) : [])].map(
+        ([name, types, jsonPath, description]) =>
+          field(subset, name, types, description, { source: fromLabel(jsonPath) }),
       ),
     ],
   };

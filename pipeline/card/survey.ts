@@ -128,19 +128,19 @@ function parsed(bytes: Buffer, path: string): AnyLabel {
 }
 
 /** What all labels have of where they come from; a bank item has one source, or several (material), a sample several. */
-interface AnyLabel {
+export interface AnyLabel {
   readonly id?: string;
   readonly photo?: { readonly id: string };
   readonly panorama?: string;
   readonly provenance?: Provenance;
   readonly sources?: readonly (
-    | (Provenance & { readonly id: string; readonly photo?: string })
+    | (Provenance & { readonly id: string; readonly photo?: string | undefined })
     | { readonly photo: string; readonly provenance: Provenance }
   )[];
 }
 
 /** The sources that a label names. */
-function sourcesIn({ id, photo, panorama, provenance, sources }: AnyLabel): Source[] {
+export function namedSources({ id, photo, panorama, provenance, sources }: AnyLabel): Source[] {
   if (provenance) return [sourceOf(photo?.id ?? panorama ?? fileOf(id!), provenance)];
   return (sources ?? []).map(source =>
     'provenance' in source
@@ -169,7 +169,7 @@ class Tally {
 
   /** A label names a source, however often it does so. */
   add(label: AnyLabel, place: string): void {
-    const named = new Map(sourcesIn(label).map(source => [`${source.pack}\0${source.file}`, source]));
+    const named = new Map(namedSources(label).map(source => [`${source.pack}\0${source.file}`, source]));
     for (const [key, source] of named) {
       let used = this.#used.get(key);
       if (!used) {

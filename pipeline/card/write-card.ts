@@ -52,7 +52,7 @@ async function writeOf(
   await writeDurably(run.at(CARD), card({ configuration, renderers, contents, sources, licences }));
   const name = titleOf(contents);
   const identity = { name, description: describe(name, contents), date: record.started.slice(0, 10) };
-  const described = await croissant(identity, contents, sources.used, run.at(ATTRIBUTION));
+  const described = await croissant(identity, contents, sources.used, run.at(ATTRIBUTION), configuration.aov);
   // Last: what tells whether the others are of now.
   await writeDurably(run.at(CROISSANT), JSON.stringify(described, null, 2));
 }

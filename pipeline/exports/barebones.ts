@@ -1,7 +1,8 @@
 import { type CsvValue, csvLine } from '../csv-line.ts';
 import type { SilhouetteLabel } from '../labels.ts';
+import { readSamples } from '../stored-samples.ts';
 import { exporter } from './exporter.ts';
-import { fileOf, labelOf, readSamples, type SamplePart, sampleParts } from './sample-parts.ts';
+import { fileOf, labelOf, type SamplePart, sampleParts } from './sample-parts.ts';
 
 const COLUMNS = ['image_path', 'silhouette_path', 'label'] as const;
 /** What sprites have beside: BareBones' name of the column, and ours in the taxonomy. */

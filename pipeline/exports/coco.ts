@@ -5,12 +5,13 @@ import { DamagedFile, InputFault } from '../faults.ts';
 import type { Subset } from '../generate-options.ts';
 import type { SilhouetteLabel } from '../labels.ts';
 import type { Split } from '../splits.ts';
+import { readSamples, type StoredSample } from '../stored-samples.ts';
 import type { TextFile } from '../text-file.ts';
 import type { ExportFolder } from './export-folder.ts';
 import { exporter } from './exporter.ts';
 import { boxValues, conditionOf, licenceOf, type MaskedLabel, type SampleLabel, sourceId } from './label-facts.ts';
 import { croppedRuns, halfCoveredRuns, type MaskRuns } from './mask-runs.ts';
-import { fileOf, labelOf, readSamples, type SamplePart, type StoredSample, sampleParts } from './sample-parts.ts';
+import { fileOf, labelOf, type SamplePart, sampleParts } from './sample-parts.ts';
 
 /**
  * What is annotated in each subset. That of silhouettes are their classes. The others have instances and no classes; a test split

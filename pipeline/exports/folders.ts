@@ -4,10 +4,11 @@ import { DamagedFile } from '../faults.ts';
 import { finishedShards } from '../finished-shards.ts';
 import { AOV_FIELDS } from '../rendering.ts';
 import type { RunFolder } from '../run-folder.ts';
+import { readSamples } from '../stored-samples.ts';
 import { readTarFiles } from '../tar.ts';
 import { type ExportPart, exporter } from './exporter.ts';
 import type { PartWriter } from './part-writer.ts';
-import { fileOf, readSamples, type SamplePart, sampleParts } from './sample-parts.ts';
+import { fileOf, type SamplePart, sampleParts } from './sample-parts.ts';
 
 /** Shapes of a shard that belong to the finished bank. */
 interface ShapePart extends ExportPart {

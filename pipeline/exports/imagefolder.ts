@@ -1,10 +1,12 @@
 import { hubName } from '../card/card.ts';
 import type { PanelTest, SilhouetteLabel } from '../labels.ts';
+import { AOV_FIELDS, AOVS } from '../rendering.ts';
+import { readSamples } from '../stored-samples.ts';
 import { type ExportGuide, exporter } from './exporter.ts';
 import { boxValues, conditionOf, licenceOf, type MaskedLabel, type SampleLabel, sourceId } from './label-facts.ts';
 import { type PanelPart, panelParts, readTests } from './panel-parts.ts';
 import type { PartWriter } from './part-writer.ts';
-import { fileOf, labelOf, readSamples, type SamplePart, sampleParts } from './sample-parts.ts';
+import { fileOf, labelOf, type SamplePart, sampleParts } from './sample-parts.ts';
 
 /** The images of a sample: field in the shard, and the name of the column that `datasets` makes of it. */
 const MASKED_IMAGES = [
@@ -17,6 +19,9 @@ const SILHOUETTE_IMAGES = [
   ['edge.png', 'edge_'],
   ['grey.png', 'grey_'],
 ] as const;
+
+/** Beside 3D images, where the run has them. */
+const GEOMETRY_IMAGES = AOVS.map(name => [AOV_FIELDS[name], `${name}_`] as const);
 
 const LIST = 'metadata.jsonl';
 
@@ -50,7 +55,8 @@ async function writeSamples(part: SamplePart, out: PartWriter): Promise<void> {
   const images = part.subset === 'silhouettes' ? SILHOUETTE_IMAGES : MASKED_IMAGES;
   for await (const sample of readSamples(part)) {
     const names: Record<string, string> = {};
-    for (const [field, column] of images) {
+    const beside = GEOMETRY_IMAGES.filter(([field]) => sample.files[field]);
+    for (const [field, column] of [...images, ...beside]) {
       const name = `${part.number}/${sample.key}.${field}`;
       out.file(`${folder}/${name}`, fileOf(sample, field, part));
       names[`${column}file_name`] = name;
@@ -95,7 +101,12 @@ function columnsOf(label: SampleLabel): Record<string, unknown> {
 
 function maskedColumns(label: MaskedLabel): Record<string, unknown> {
   const { box, area, coverage } = label.facts;
-  return { condition: conditionOf(label), box: boxValues(box), area, coverage };
+  const forms = ('aov' in label && label.aov) || {};
+  const scales = AOVS.flatMap(name => {
+    const form = forms[AOV_FIELDS[name]];
+    return form ? [[`${name}_scale`, form.scale]] : [];
+  });
+  return { condition: conditionOf(label), box: boxValues(box), area, coverage, ...Object.fromEntries(scales) };
 }
 
 function silhouetteColumns({ annotated, object, statistics }: SilhouetteLabel): Record<string, unknown> {
@@ -139,6 +150,7 @@ function guide(parts: readonly ImagePart[]): ExportGuide {
         ? [
             `- \`<subset>/<split>/${LIST}\`: one line a sample: its images (\`file_name\`, \`mask_file_name\`; of silhouettes \`hq_file_name\`, \`silhouette_file_name\`, \`edge_file_name\`, \`grey_file_name\`) and its label as columns.`,
             '- `<subset>/<split>/<shard>/<key>.jpg`, `.mask.png` …: the images.',
+            '- 3D images made with `--aov`: also `depth_file_name`, `normal_file_name`, 16 bits a channel: value = stored × `depth_scale`, stored × `normal_scale` − 1. Of colour, Pillow (and so `datasets`) keeps 8 of the 16 bits; OpenCV’s `IMREAD_UNCHANGED` keeps all.',
           ]
         : []),
       ...(panels.length > 0

@@ -4,7 +4,7 @@ import { SUBSETS, type Subset } from '../generate-options.ts';
 import type { RunFolder } from '../run-folder.ts';
 import { jsonFrom } from '../shard-writer.ts';
 import { SPLITS, type Split } from '../splits.ts';
-import { readTarFiles } from '../tar.ts';
+import type { StoredSample } from '../stored-samples.ts';
 import type { ExportPart } from './exporter.ts';
 
 /** The samples of a shard. */
@@ -32,42 +32,6 @@ export async function sampleParts(run: RunFolder, subsets: readonly Subset[] = S
     }
   }
   return parts;
-}
-
-/** A sample as it lies in a shard: its files by field, the label beside them. */
-export interface StoredSample {
-  readonly key: string;
-  readonly files: Readonly<Record<string, Uint8Array>>;
-}
-
-/** Of a key and the files of its sample; a path would lead out of the folder that is written. */
-const NAME = /^[\w-]+\.[\w.]+$/;
-
-/** The samples of a shard, in order. @throws DamagedFile also when there are more or fewer than its sidecar says. */
-export async function* readSamples({
-  tar,
-  samples,
-}: Pick<SamplePart, 'tar' | 'samples'>): AsyncGenerator<StoredSample> {
-  let key = '';
-  let files: Record<string, Uint8Array> = {};
-  let found = 0;
-  for await (const batch of readTarFiles(tar)) {
-    for (const { name, data } of batch) {
-      if (!NAME.test(name)) throw new DamagedFile(`${tar}: no sample has a file "${name}"; the shard is damaged`);
-      const dot = name.indexOf('.');
-      const owner = name.slice(0, dot);
-      if (owner !== key) {
-        if (key !== '') yield { key, files };
-        key = owner;
-        files = {};
-        found++;
-      }
-      files[name.slice(dot + 1)] = data;
-    }
-  }
-  if (key !== '') yield { key, files };
-  if (found !== samples)
-    throw new DamagedFile(`${tar}: expected ${samples} samples, found ${found}; the shard is damaged`);
 }
 
 /** A file of a sample. @throws DamagedFile when it has none. */

@@ -51,7 +51,7 @@ export interface PackItem {
 export interface SourceOptions {
   /** The list, address or folder named behind `url` and `dir`. */
   readonly from?: string | undefined;
-  /** `1k`, `2k`, `4k`, `8k`. */
+  /** `1k`, `2k`, `4k`, `8k`, `16k`. */
   readonly resolution?: string | undefined;
   /** Parts of the source by its own names, such as `train`. */
   readonly subsets?: readonly string[] | undefined;

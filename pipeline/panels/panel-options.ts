@@ -1,6 +1,6 @@
 import { PANEL_CONDITION_NAMES, REAL_CONDITION } from '../../scenes/panel-conditions.ts';
 import { GENERATE_OPTIONS } from '../generate-options.ts';
-import { listOf, type OptionValues, text, wholeNumber } from '../options.ts';
+import { listOf, text, wholeNumber } from '../options.ts';
 
 const what = 'What to make';
 
@@ -27,4 +27,3 @@ export const PANEL_OPTIONS = {
   'require-gpu': GENERATE_OPTIONS['require-gpu'],
   pages: GENERATE_OPTIONS.pages,
 } as const;
-export type PanelValues = OptionValues<typeof PANEL_OPTIONS>;

@@ -1,9 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { contentsOf, type RunContents, type RunFile, type Source, sourcesOf } from '../card/survey.ts';
+import {
+  contentsOf,
+  namedSources,
+  type PanelList,
+  type RunContents,
+  type RunFile,
+  type Source,
+  sourcesOf,
+} from '../card/survey.ts';
 import { ATTRIBUTION, CARD, CROISSANT } from '../card/write-card.ts';
 import { readCsv } from '../datasets/csv.ts';
 import { DamagedFile, unlessMissing } from '../faults.ts';
-import type { Progress } from '../progress.ts';
 import { sha256OfFile } from '../sha256.ts';
 import { jsonFrom } from '../shard-writer.ts';
 import { UsageError } from '../usage-error.ts';
@@ -16,16 +23,27 @@ export const card: Check = {
   holds: 'the dataset card is there, croissant.json names every file, attribution.csv every source',
 
   begin(run, tell) {
-    /** Shards that do not say what they were made from: that is told by others. */
+    /** What labels name, by pack and file. */
+    const named = new Map<string, Source>();
+    /** Shards and lists of tests that do not say what they were made from: that is told by others. */
     const damaged = new Set<string>();
+    /** Of the shard that is looked at. */
+    let mine: Source[] = [];
+    const add = (sources: readonly Source[]) => {
+      for (const source of sources) named.set(sourceKey(source.pack, source.file), source);
+    };
     return {
       sample({ label }, { path }) {
-        if (!label) damaged.add(path);
+        if (label) mine.push(...namedSources(label.value));
+        else damaged.add(path);
       },
-      shard({ path }, { damage }) {
+      shard({ path, sidecar }, { bytes, damage }) {
         if (damage !== undefined) damaged.add(path);
+        // The card is of finished shards.
+        if (!damaged.has(path) && sidecar?.bytes === bytes) add(mine);
+        mine = [];
       },
-      async end(progress) {
+      async end() {
         const contents = await contentsOf(run.folder);
         const there = new Map<string, string>();
         for (const file of [CARD, CROISSANT, ATTRIBUTION]) {
@@ -36,8 +54,12 @@ export const card: Check = {
         const croissant = there.get(CROISSANT);
         if (croissant !== undefined) await lookAtCroissant(run, croissant, contents, tell);
         if (!there.has(ATTRIBUTION)) return;
-        const sources = await sourcesIn(run, contents, damaged, progress);
-        await lookAtAttribution(run, sources, damaged.size === 0, tell);
+        for (const list of contents.panels) {
+          const sources = await listedSources(run, list);
+          if (sources) add(sources);
+          else damaged.add(list.path);
+        }
+        await lookAtAttribution(run, named, damaged.size === 0, tell);
       },
     };
   },
@@ -69,50 +91,42 @@ async function lookAtCroissant(run: ValidatedRun, text: string, contents: RunCon
   for (const path of described.keys()) error('describes a file that is not there', path);
 }
 
-/** What the labels of whole shards and lists of tests name. @param damaged takes the paths of the lists that are not whole. */
-async function sourcesIn(
+/** What a list of panel tests names; undefined where it is not whole. */
+async function listedSources(
   { folder, signal }: ValidatedRun,
-  { shards, panels }: RunContents,
-  damaged: Set<string>,
-  progress: Progress,
-): Promise<Source[]> {
-  const count = (labels: number) => progress.count('labels read for the dataset card', labels);
-  const whole = shards.filter(({ path }) => !damaged.has(path));
-  const used: Source[] = [...(await sourcesOf(folder, { shards: whole, panels: [] }, signal, count)).used];
-  for (const list of panels) {
-    try {
-      used.push(...(await sourcesOf(folder, { shards: [], panels: [list] }, signal)).used);
-    } catch (error) {
-      // A line is no JSON, or not what labels are.
-      if (!(error instanceof DamagedFile || error instanceof TypeError)) throw error;
-      damaged.add(list.path);
-    }
+  list: PanelList,
+): Promise<readonly Source[] | undefined> {
+  try {
+    return (await sourcesOf(folder, { shards: [], panels: [list] }, signal)).used;
+  } catch (error) {
+    // A line is no JSON, or not what labels are.
+    if (error instanceof DamagedFile || error instanceof TypeError) return undefined;
+    throw error;
   }
-  return used;
 }
+
+const sourceKey = (pack: string, file: string) => `${pack}\0${file}`;
 
 const FACTS = ['author', 'licence', 'url'] as const;
 
 /** Every source has its line, which says of it what the labels say. @param all whether nothing else may be in the list. */
 async function lookAtAttribution(
   { folder }: ValidatedRun,
-  sources: readonly Source[],
+  named: ReadonlyMap<string, Source>,
   all: boolean,
   tell: Tell,
 ): Promise<void> {
   const about = (severity: 'error' | 'warning', kind: string, detail: string) =>
     tell({ severity, kind, file: ATTRIBUTION, detail });
-  const keyOf = (pack: string, file: string) => `${pack}\0${file}`;
   const listed = new Map<string, Readonly<Record<string, string>>>();
   try {
     for await (const { values } of readCsv(folder.at(ATTRIBUTION), ['pack', 'file', ...FACTS])) {
-      listed.set(keyOf(values.pack!, values.file!), values);
+      listed.set(sourceKey(values.pack!, values.file!), values);
     }
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return about('error', 'no list of sources', error.message);
   }
-  const named = new Map(sources.map(source => [keyOf(source.pack, source.file), source]));
   for (const [key, source] of named) {
     const line = listed.get(key);
     if (!line) {

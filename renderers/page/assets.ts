@@ -145,8 +145,14 @@ export class Assets {
   async #tree(number: number, { stored }: LoadedMesh, job: number): Promise<MeshTree> {
     const kept = await this.#fetch('trees', number, job);
     const known = kept && MeshTree.fromKept(stored, kept);
+    const tree = known ?? MeshTree.build(stored);
+    const { maxTextureSize } = this.#renderer.capabilities;
+    if (tree.rows > maxTextureSize) {
+      throw new Error(
+        `meshes/${number} ${UNUSABLE}: ${stored.triangles} triangles are more than this renderer can path trace (textures of ${maxTextureSize} rows; mesh-preparation.triangles makes them fewer)`,
+      );
+    }
     if (known) return known;
-    const tree = MeshTree.build(stored);
     await this.#keep('trees', number, job, tree.kept());
     return tree;
   }

@@ -222,29 +222,32 @@ export class Denoiser {
 
   /**
    * Of the image whose first samples were kept last.
+   * @param onPass waited for after each pass.
    * @returns mean light, alpha is coverage; valid until the next image.
    */
-  denoise(noisy: NoisyLight, size: number): Texture {
+  async denoise(noisy: NoisyLight, size: number, onPass: () => Promise<void>): Promise<Texture> {
     const { surfaces, light } = this.#sized(size);
     const u = this.#uniforms;
     u.sums.value = noisy.sums;
     u.samples.value = noisy.samples;
     u.surfaceNormals.value = noisy.surfaceNormals;
     u.baseColors.value = noisy.baseColors;
-    const next = (pass: ShaderMaterial) => {
+    const next = async (pass: ShaderMaterial) => {
       this.#draw(pass, light[1]!);
+      await onPass();
       light.reverse();
       u.light.value = light[0]!.texture;
     };
     this.#draw(this.#wholeSurfaces, surfaces);
+    await onPass();
     u.surfaces.value = surfaces.texture;
-    next(this.#lightAndNoise);
-    next(this.#smoothedNoise);
+    await next(this.#lightAndNoise);
+    await next(this.#smoothedNoise);
     for (const reach of REACHES) {
       u.reach.value = reach;
-      next(this.#filteredLight);
+      await next(this.#filteredLight);
     }
-    next(this.#seenLight);
+    await next(this.#seenLight);
     return light[0]!.texture;
   }
 

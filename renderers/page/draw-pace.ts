@@ -1,10 +1,3 @@
-/** A part of the work on a picture: these rows of all, so many samples more. */
-export interface Portion {
-  readonly firstRow: number;
-  readonly rows: number;
-  readonly samples: number;
-}
-
 /** What a draw should take, milliseconds: drivers end those that take long, and what shares the graphics card waits for them. */
 const AIM = 30;
 

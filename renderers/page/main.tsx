@@ -1,7 +1,7 @@
 import { createRoot, extend, flushSync, type ReconcilerRoot } from '@react-three/fiber';
 import { Group, Mesh, PerspectiveCamera, Quaternion, WebGLRenderer } from 'three';
 import { ObjectScene } from '../../scenes/ObjectScene.tsx';
-import { type Scene3d as Description, halfField } from '../../scenes/scene3d.ts';
+import { type Scene3d as Description, halfField, OBJECT_RADIUS } from '../../scenes/scene3d.ts';
 import type { PathTraceEngine, RenderJob, RenderTimes } from '../render-job.ts';
 import { isSwiftShader } from '../webgl-renderer.ts';
 import { Assets } from './assets.ts';
@@ -16,8 +16,6 @@ extend({ Group, Mesh });
 /** How finely a renderer can afford to shade. */
 const samplesFor = (webglRenderer: string) => (isSwiftShader(webglRenderer) ? 1 : 2);
 
-/** The half diagonal of a cube of side 1: no part of an object is further from its centre, but for its displacement. */
-const OBJECT_RADIUS = Math.sqrt(3) / 2;
 /** For rounding: what lies on the border is not cut off. */
 const MARGIN = 0.01;
 const NEAREST = 0.01;

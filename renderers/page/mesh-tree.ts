@@ -24,8 +24,8 @@ import { POSITION_SCALE, type StoredMesh, VERTEX_COMPONENTS } from '../../scenes
  * vertices.
  */
 
-/** Width of all textures here: a power of two makes places of indices cheap. */
-export const TREE_ROW = 1024;
+/** Width of all textures here: a power of two makes places of indices cheap. Graphics cards take 16,384 rows, so that meshes of five million triangles fit. */
+export const TREE_ROW = 4096;
 
 const OCTANTS = 8;
 /** Triangles of a leaf, as a rule: with 4, software takes a twentieth longer, with 8 a tenth. */
@@ -58,17 +58,30 @@ export class MeshTree {
   /** Positions and normals as they are stored, one texel a vertex each. */
   readonly positions: DataTexture;
   readonly normals: DataTexture;
-  readonly vertices: number;
-  /** With the vertices where they are stored. */
-  readonly undisplaced: PlacedTree;
+  readonly #mesh: StoredMesh;
+  #undisplaced: PlacedTree | undefined;
 
   private constructor(mesh: StoredMesh, topology: Topology, indices: Uint32Array<ArrayBuffer>) {
     this.#topology = topology;
     this.#indices = indices;
-    this.vertices = mesh.vertices;
+    this.#mesh = mesh;
     this.positions = vertexTexture(mesh.positions);
     this.normals = vertexTexture(mesh.normals);
-    this.undisplaced = this.place(storedPositions(mesh), 3);
+  }
+
+  get vertices(): number {
+    return this.#mesh.vertices;
+  }
+
+  /** Of its largest texture. */
+  get rows(): number {
+    return Math.ceil((OCTANTS * this.#topology.length) / TREE_ROW);
+  }
+
+  /** With the vertices where they are stored; made when it is first asked for: most scenes displace theirs. */
+  get undisplaced(): PlacedTree {
+    this.#undisplaced ??= this.place(storedPositions(this.#mesh), 3);
+    return this.#undisplaced;
   }
 
   /** Finds the tree of a mesh: about 2 s for a million triangles. */
@@ -129,7 +142,7 @@ export class MeshTree {
   dispose(): void {
     this.positions.dispose();
     this.normals.dispose();
-    this.undisplaced.dispose();
+    this.#undisplaced?.dispose();
   }
 }
 

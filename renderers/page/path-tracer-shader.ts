@@ -32,10 +32,16 @@ uniform vec3 cameraPlace;
 uniform mat3 cameraAxes; // right, up, back
 uniform float field;
 uniform float side; // of the image, pixels
+uniform float near; // nothing of the object is nearer to the camera along its axis
 
 // Towards a place of the image, pixels from its lower left corner; 1 along the camera's axis.
 vec3 cameraRay(vec2 place) {
   return cameraAxes * vec3(field * (2.0 * place / side - 1.0), -1.0);
+}
+
+// Where a ray into that direction begins: rounding grows with the distance from the object.
+vec3 cameraStart(vec3 ray) {
+  return cameraPlace + near * ray;
 }
 
 struct Surface {
@@ -69,7 +75,13 @@ Surface surfaceAt(Hit hit, vec3 direction) {
   s.smoothed = dot(normal, normal) > 1.0 ? turn * normalize(normal) : s.geometric;
   // Mapped as it was before it was displaced. Steps are those of the stored form.
   vec3 mapped = displacement > 0.0 ? interpolated(vertexPositions, vertices, weights) / 65534.0 : s.point;
+#ifdef TRANSMISSIVE
+  // A wall of glass is the same from both sides: a bump on one is a hollow on the other.
+  s.material = boxMaterial(mapped, turn * s.smoothed, vec3(0.0), vec3(0.0));
+  s.material.slope *= turn;
+#else
   s.material = boxMaterial(mapped, s.smoothed, vec3(0.0), vec3(0.0));
+#endif
   return s;
 }
 `;
@@ -129,13 +141,13 @@ float powerHeuristic(float density, float other) {
   return 1.0 / (1.0 + ratio * ratio);
 }
 
-// What is no number fails any comparison: such paths carry nothing.
+// What is no number fails any comparison: such paths carry nothing and cover nothing.
 void addPath(vec3 light, vec3 later, bool covered) {
   float most = max(later.x, max(later.y, later.z));
   if (clampAbove > 0.0 && most > clampAbove) later *= clampAbove / most;
   vec3 path = light + later;
   bool sound = all(greaterThanEqual(path, vec3(0.0))) && all(lessThan(path, vec3(1e30)));
-  sum += vec4(sound ? path : vec3(0.0), covered);
+  if (sound) sum += vec4(path, covered);
 }
 
 void main() {
@@ -153,8 +165,9 @@ void main() {
     while (!met && number < endSample) {
       if (depth < 0) {
         depth = 0;
-        origin = cameraPlace;
-        direction = normalize(cameraRay(vec2(pixel) + samplePair(uvec2(pixel), uint(number), 0u, seed)));
+        vec3 ray = cameraRay(vec2(pixel) + samplePair(uvec2(pixel), uint(number), 0u, seed));
+        origin = cameraStart(ray);
+        direction = normalize(ray);
         throughput = vec3(1.0);
         light = vec3(0.0);
         later = vec3(0.0);
@@ -236,9 +249,9 @@ void main() {
   baseColor = vec4(0.0);
   vec3 direction = cameraRay(gl_FragCoord.xy);
   Hit hit;
-  if (firstHit(cameraPlace, direction, hit)) {
+  if (firstHit(cameraStart(direction), direction, hit)) {
     Surface s = surfaceAt(hit, direction);
-    normalDepth = vec4(s.smoothed * cameraAxes, hit.distance);
+    normalDepth = vec4(s.smoothed * cameraAxes, near + hit.distance);
     baseColor = vec4(s.material.color.rgb, 1.0);
   }
 }

@@ -14,7 +14,7 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from 'three';
-import { halfField, type Scene3d } from '../../scenes/scene3d.ts';
+import { halfField, OBJECT_RADIUS, type Scene3d } from '../../scenes/scene3d.ts';
 import type { PathTraceEngine, RenderJob } from '../render-job.ts';
 import { albedoTexture } from './albedo-table.ts';
 import type { TracedItems } from './assets.ts';
@@ -35,8 +35,14 @@ export interface Drawn {
   readonly surface?: Float32Array<ArrayBuffer>;
 }
 
-/** Points of the object by which noise is smoothed, within a pixel along each axis. */
-const SURFACES_A_PIXEL = 2;
+/** Points of the object by which noise is smoothed, within a pixel along each axis; one where two would take gigabytes. */
+const surfacesAPixel = (size: number) => (size > 1024 ? 1 : 2);
+
+/** For what rounding adds to the object. */
+const MARGIN = 1e-3;
+
+/** Primary rays a draw: some ten milliseconds in software. */
+const RAYS_A_DRAW = 1 << 18;
 
 /** A draw that the GPU works on. */
 interface Flight {
@@ -82,6 +88,7 @@ export class PathTracer {
       cameraAxes: { value: new Matrix3() },
       field: { value: 1 },
       side: { value: 1 },
+      near: { value: 0 },
       panorama: { value: null as Texture | null },
       environmentTable: { value: null as Texture | null },
       toPanorama: { value: new Matrix3() },
@@ -140,9 +147,9 @@ export class PathTracer {
         output === 'picture'
           ? this.#develop.picture(exposure, size, scene.toneMapping)
           : this.#develop.radiance(exposure, size);
-      return { pixels, ...(geometry && { surface: this.#geometry(size) }) };
+      return { pixels, ...(geometry && { surface: await this.#geometry(size, onProgress) }) };
     } finally {
-      if (placed !== items.tree.undisplaced) placed.dispose();
+      if (scene.material.displacement > 0) placed.dispose();
     }
   }
 
@@ -151,24 +158,44 @@ export class PathTracer {
     const half = Math.floor(samples / 2);
     this.#denoiser.keepFirst(await this.#sum(size, 0, half, onProgress), half, size);
     const sums = await this.#sum(size, half, samples, onProgress);
-    const side = SURFACES_A_PIXEL * size;
-    const surfaces = floats(side, side, 2);
-    this.#uniforms.side.value = side;
-    this.#draw(this.#surfaces, surfaces);
-    const [surfaceNormals, baseColors] = surfaces.textures as [Texture, Texture];
-    const light = this.#denoiser.denoise({ sums, samples, surfaceNormals, baseColors }, size);
-    surfaces.dispose();
-    this.#uniforms.side.value = size;
+    const target = await this.#firstSurfaces(surfacesAPixel(size) * size, onProgress);
+    const [surfaceNormals, baseColors] = target.textures as [Texture, Texture];
+    const light = await this.#denoiser.denoise({ sums, samples, surfaceNormals, baseColors }, size, () =>
+      this.#finished(onProgress),
+    );
+    target.dispose();
     return light;
   }
 
   /** Normals and depth, rows from the top down. */
-  #geometry(size: number): Float32Array<ArrayBuffer> {
-    const target = floats(size, size, 2);
-    this.#draw(this.#surfaces, target);
+  async #geometry(size: number, onProgress: () => void): Promise<Float32Array<ArrayBuffer>> {
+    const target = await this.#firstSurfaces(size, onProgress);
     const pixels = readFloats(this.#renderer, target);
     target.dispose();
     return pixels;
+  }
+
+  /** What rays through the middles of `side` × `side` parts of the image meet; to be disposed of. */
+  async #firstSurfaces(side: number, onProgress: () => void): Promise<WebGLRenderTarget> {
+    const target = floats(side, side, 2);
+    const u = this.#uniforms;
+    const before = u.side.value;
+    u.side.value = side;
+    target.scissorTest = true;
+    const rows = Math.ceil(RAYS_A_DRAW / side);
+    for (let row = 0; row < side; row += rows) {
+      target.scissor.set(0, row, side, Math.min(rows, side - row));
+      this.#draw(this.#surfaces, target);
+      await this.#finished(onProgress);
+    }
+    u.side.value = before;
+    return target;
+  }
+
+  /** Waits until the GPU has done what it was told, and tells that it is at work. */
+  async #finished(onProgress: () => void): Promise<void> {
+    await this.#passed(this.#fence());
+    onProgress();
   }
 
   #begin({ object, camera, environment, material, size }: Scene3d, traced: TracedItems): PlacedTree {
@@ -188,6 +215,7 @@ export class PathTracer {
     const toPanorama = new Quaternion(...environment.rotation).invert().multiply(new Quaternion(...object.rotation));
     u.toPanorama.value.setFromMatrix4(new Matrix4().makeRotationFromQuaternion(toPanorama));
     u.strength.value = environment.strength;
+    u.near.value = Math.max(0, camera.distance - OBJECT_RADIUS - MARGIN - material.displacement);
     const placed = material.displacement > 0 ? this.#displaced(tree) : tree.undisplaced;
     this.#tree.use(placed);
     return placed;

@@ -23,7 +23,8 @@ export class TreeUniforms {
 
 /**
  * `firstHit` and `occluded`: where a ray first meets the mesh, and whether it does at all. Origins and directions are the
- * object's; directions need not have length 1, distances are in units of theirs. The form of the tree is `mesh-tree.ts`'.
+ * object's; directions need not have length 1, distances are in units of theirs. The form of the tree is `mesh-tree.ts`'. Whatever a
+ * texture holds (nothing, where a graphics card had no memory for it), a ray goes on, and ends.
  */
 export const TREE_RAYS = /* glsl */ `
 uniform highp usampler2D treeNodes;
@@ -94,7 +95,7 @@ bool firstHit(vec3 origin, vec3 direction, out Hit hit) {
       bool leaf = node.w >= 0x80000000u;
       bool meets = meetsNode(node, perStep, start, hit.distance);
       if (leaf && meets) triangle = int(node.w & 0x7fffffffu);
-      at = meets || leaf ? at + 1 : int(node.w);
+      at = meets || leaf ? at + 1 : max(at + 1, int(node.w));
     }
     bool last = triangle < 0;
     while (!last) {
@@ -124,7 +125,7 @@ bool occluded(vec3 origin, vec3 direction) {
       bool leaf = node.w >= 0x80000000u;
       bool meets = meetsNode(node, perStep, start, FAR);
       if (leaf && meets) texel = 3 * int(node.w & 0x7fffffffu);
-      at = meets || leaf ? at + 1 : int(node.w);
+      at = meets || leaf ? at + 1 : max(at + 1, int(node.w));
     }
     bool last = texel < 0;
     while (!last) {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decode } from 'fast-png';
@@ -6,11 +6,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Sample3dLabel, sample3dLabelSchema } from '../../pipeline/labels.ts';
 import type { Progress } from '../../pipeline/progress.ts';
 import { validate } from '../../pipeline/validate/validate.ts';
+import { jsonLines } from '../readers/plain-readers.ts';
 import { browserProcessesBelow } from '../renderers/3d/browser-processes.ts';
 import { contentOf, damagedShards, filesIn, generate, scratchFolder, shapemill, sidecarsOf, start } from './command.ts';
 import { writeTextures } from './panel-inputs.ts';
 import { writeRecipe } from './photo-folder.ts';
 import { refusal } from './refusal.ts';
+import { rewriteShard } from './rewrite-shard.ts';
 import { labelsIn, readShard, type ShardFile } from './shard-files.ts';
 
 /** A whole run that is path traced, with depth and normals: all that rasterised ones pass. */
@@ -141,6 +143,40 @@ describe('a path traced run with depth and normals', () => {
       const wanted = [`${place}.jpg`, `masks/${place}.png`, `depth/${place}.png`, `normal/${place}.png`];
       expect(files).toEqual(expect.arrayContaining(wanted));
     }
+  });
+
+  it('describes them for Croissant and Hugging Face, with their scales', async () => {
+    const croissant = JSON.parse(await readFile(join(whole, 'croissant.json'), 'utf8'));
+    const records = croissant.recordSet.find(({ '@id': id }: { '@id': string }) => id === 'shapes3d');
+    const names = records.field.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['depth', 'depth_scale', 'normal', 'normal_scale']));
+    const out = join(scratch, 'imagefolder');
+    const { code, stderr } = await shapemill('export', whole, '--format', 'imagefolder', '--out', out);
+    expect(code, stderr).toBe(0);
+    const files = await filesIn(out);
+    const lists = files.filter(file => /^shapes3d\/.*\/metadata.jsonl$/.test(file));
+    expect(lists.length).toBeGreaterThan(0);
+    for (const list of lists) {
+      const folder = list.slice(0, -'/metadata.jsonl'.length);
+      for (const row of jsonLines(await readFile(join(out, list), 'utf8'))) {
+        expect(row).toMatchObject({ depth_scale: 2 ** -14, normal_scale: 2 / 65_535 });
+        const named = [row.file_name, row.mask_file_name, row.depth_file_name, row.normal_file_name];
+        expect(files).toEqual(expect.arrayContaining(named.map(name => `${folder}/${name}`)));
+      }
+    }
+  });
+
+  it('fails validation where depth is another image’s', async () => {
+    const run = join(scratch, 'swapped');
+    await cp(whole, run, { recursive: true });
+    const [shard] = (await filesIn(run)).filter(file => /^shapes3d\/.*\.tar$/.test(file));
+    await rewriteShard(join(run, shard!), files => {
+      const depths = files.filter(({ name }) => name.endsWith('.depth.png'));
+      const turned = new Map(depths.map(({ name }, i) => [name, depths[(i + 1) % depths.length]!.data]));
+      return files.map(file => ({ ...file, data: turned.get(file.name) ?? file.data }));
+    });
+    const { findings } = await validate(run, 20, SILENT, new AbortController().signal);
+    expect(findings.map(({ kind }) => kind)).toContain('depth lies elsewhere');
   });
 
   it('loses the GPU process, continues after kill -9, and ends with the same bytes', async () => {

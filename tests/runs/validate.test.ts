@@ -4,10 +4,7 @@ import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PanelTest, Sample2dLabel, ShapeLabel, SilhouetteLabel } from '../../pipeline/labels.ts';
 import type { Progress } from '../../pipeline/progress.ts';
-import { RunFolder } from '../../pipeline/run-folder.ts';
 import type { Sidecar } from '../../pipeline/shard-writer.ts';
-import { card } from '../../pipeline/validate/card.ts';
-import type { ValidatedRun } from '../../pipeline/validate/check.ts';
 import { type Validation, validate } from '../../pipeline/validate/validate.ts';
 import { complaint, filesIn, scratchFolder, sha256, shapemill } from './command.ts';
 import { refusal } from './refusal.ts';
@@ -463,14 +460,12 @@ describe('the dataset card', () => {
     /** What the check finds when some files are others. */
     const findings = async (changes: Record<string, string>) => {
       for (const [file, original] of text) await writeFile(join(run, file), changes[file] ?? original);
-      const found: string[] = [];
-      const folder = new RunFolder(run);
-      const silentRun = { folder, signal: new AbortController().signal } as ValidatedRun;
-      const visitor = await card.begin(silentRun, ({ severity, kind, file, detail }) =>
-        found.push(`${severity} ${kind} @ ${file} ${detail ?? ''}`),
-      );
-      await visitor.end?.(silent);
-      return found;
+      const { findings: groups } = await validate(run, 20, silent, new AbortController().signal);
+      return groups
+        .filter(({ check }) => check === 'card')
+        .flatMap(({ severity, kind, examples }) =>
+          examples.map(({ file, detail }) => `${severity} ${kind} @ ${file} ${detail ?? ''}`),
+        );
     };
     expect(await findings({})).toEqual([]);
     for (const file of text.keys()) {

@@ -8,7 +8,7 @@ import { KIND_FILES } from '../kind-files.ts';
 import type { PackItem, PackSource } from '../pack-source.ts';
 
 /** A list beside the files that tells their rights: columns `file` (in the folder), `licence`, `author`, `url`. */
-export const RIGHTS_LIST = 'attribution.csv';
+const RIGHTS_LIST = 'attribution.csv';
 
 /**
  * A folder of this machine. Its files stay where they are; the pack keeps their hashes and rights, which an `attribution.csv` in

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AssetSource } from '../../../renderers/asset-server.ts';
 import { RenderHost } from '../../../renderers/render-host.ts';
 import type { RenderJob } from '../../../renderers/render-job.ts';
-import { browserProcesses } from './browser-processes.ts';
+import { browserProcesses, drawingPages, killPages } from './browser-processes.ts';
 import { cube, material, panorama, Shelf, scene } from './still-life.ts';
 
 /** What breaks while images are drawn: a real browser, whose real processes are killed, stopped or sent round in circles. */
@@ -19,10 +19,11 @@ const items = shelf.put(
   material({ color: [200, 80, 40] }),
   panorama(([, y]) => [0.4 + 0.3 * y, 0.5, 0.6], 64),
 );
-const turns = [0, 0.1, 0.2, 0.3, 0.4, 0.5];
+// Large, so that something can happen while they are drawn.
+const turns = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
 const jobs = turns.map((angle): RenderJob => {
   const rotation: [number, number, number, number] = [0, Math.sin(angle), 0, Math.cos(angle)];
-  return { scene: scene({ size: 64, object: { id: `turned by ${angle}`, rotation } }), items, output: 'picture' };
+  return { scene: scene({ size: 512, object: { id: `turned by ${angle}`, rotation } }), items, output: 'picture' };
 });
 
 async function drawAll(host: RenderHost): Promise<Uint8Array[]> {
@@ -41,10 +42,9 @@ describe.skipIf(process.platform !== 'linux')('a fault of the environment costs 
   it('when a page, the GPU process or the whole browser is killed', async () => {
     host = await RenderHost.start({ pages: 2 });
     const before = await drawAll(host);
-    await undisturbedBy(async host => {
-      const [page] = await browserProcesses(host, 'renderer');
-      process.kill(page!, 'SIGKILL');
-    }, before);
+    const pages = await drawingPages(host);
+    await undisturbedBy(killPages, before);
+    expect((await drawingPages(host)).some(page => !pages.includes(page))).toBe(true);
     await undisturbedBy(async host => {
       const processes = await browserProcesses(host, 'gpu-process');
       expect(processes.length).toBeGreaterThan(0);
@@ -75,16 +75,16 @@ describe.skipIf(process.platform !== 'linux')('a fault of the environment costs 
   it('and a page that hangs does not outlive the host', async () => {
     host = await RenderHost.start({ pages: 1 });
     await host.render(jobs[0]!, shelf);
-    const [page] = await browserProcesses(host, 'renderer');
-    process.kill(page!, 'SIGSTOP');
+    const pages = await browserProcesses(host, 'renderer');
+    for (const page of pages) process.kill(page, 'SIGSTOP');
     await host.close();
     // Gone, or dead and not yet buried by whoever inherited it.
-    const state = () =>
+    const state = (page: number) =>
       readFile(`/proc/${page}/stat`, 'latin1').then(
         stat => /\) (.)/.exec(stat)![1],
         () => 'gone',
       );
-    await expect.poll(state).toMatch(/gone|Z|X/);
+    for (const page of pages) await expect.poll(() => state(page)).toMatch(/gone|Z|X/);
   });
 });
 

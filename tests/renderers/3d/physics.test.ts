@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RenderHost } from '../../../renderers/render-host.ts';
-import type { SceneItems } from '../../../renderers/render-job.ts';
+import type { Engine, SceneItems } from '../../../renderers/render-job.ts';
 import { product, rotationMatrix } from '../../../sampling/rotation.ts';
 import type { Quaternion, Scene3d, Vector } from '../../../scenes/scene3d.ts';
 import { cube, material, NO_TURN, panorama, Shelf, scene, sphere, type Texel } from './still-life.ts';
@@ -20,8 +20,11 @@ interface Drawn {
   at(x: number, y: number): [number, number, number, number];
 }
 
+/** What draws, where a test is for both engines. */
+let engine: Engine;
+
 async function draw(items: SceneItems, description: Scene3d): Promise<Drawn> {
-  const { pixels } = await host.render({ scene: description, items, output: 'radiance' }, shelf);
+  const { pixels } = await host.render({ scene: description, items, output: 'radiance', engine }, shelf);
   const values = new Float32Array(pixels.buffer);
   const { size } = description;
   return { size, at: (x, y) => [0, 1, 2, 3].map(c => values[4 * (y * size + x) + c]!) as never };
@@ -110,183 +113,197 @@ function lampAt(direction: Vector, roll = 0): Scene3d['environment'] {
 const unitQuaternion = (q: readonly number[]) => q.map(value => value / Math.hypot(...q)) as Quaternion;
 const MIRROR: Texel = { roughness: 0, metalness: 255 };
 
-describe('light', () => {
+const ENGINES: readonly Engine[] = [{ name: 'raster' }, { name: 'pathtrace', samples: 32, denoise: false, seed: 1 }];
+
+describe.each(ENGINES)('$name', tested => {
+  beforeAll(() => {
+    engine = tested;
+  });
+
+  describe('light', () => {
+    it('is twice as much from a panorama twice as strong', async () => {
+      const sky = panorama(([, y]) => (y > 0 ? [0.3, 0.5, 0.9] : [0.2, 0.1, 0.05]));
+      const items = shelf.put(sphere(), material({ color: [200, 120, 60], roughness: 120 }), sky);
+      const once = await draw(items, scene());
+      const twice = await draw(items, scene({ environment: { id: 'x', rotation: [...NO_TURN], strength: 2 } }));
+      for (const [x, y] of [...inside(once), [2, 2] as const]) {
+        for (let c = 0; c < 3; c++) expect(twice.at(x, y)[c]! / once.at(x, y)[c]!).toBeCloseTo(2, 1.7);
+      }
+    });
+
+    it.each([
+      ['a metal', 255, (r: number, g: number) => expect(g / r).toBeLessThan(0.2)],
+      ['a dielectric', 0, (r: number, g: number) => expect(g / r).toBeGreaterThan(0.9)],
+    ] as const)('reflects from %s in the right colour', async (_, metalness, check) => {
+      const up = unit([0, 1, 1]);
+      const red = material({ color: [120, 20, 20], roughness: 30, metalness });
+      const drawn = await draw(shelf.put(sphere(), red, LAMP), scene({ environment: lampAt(up) }));
+      const [x, y] = brightest(drawn, true).map(Math.round) as [number, number];
+      const [r, g] = drawn.at(x, y);
+      check(r, g);
+    });
+  });
+
+  describe('geometry', () => {
+    const mirrorBall = shelf.put(sphere(128), material(MIRROR), LAMP);
+    const rolls = [0, 1, 2.5, 4];
+
+    it.each(rolls)('a mirror ball shows a lamp where it has to, the panorama rolled by %f', async roll => {
+      const wanted = unit([0.4, 0.5, 0.75]);
+      const description = scene({ size: 256, environment: lampAt(wanted, roll) });
+      const drawn = await draw(mirrorBall, description);
+      const expected = best(256, (x, y) => {
+        const ray = viewRay(x, y, description);
+        const normal = ballNormal(ray, description.camera.distance);
+        if (!normal) return -1;
+        const twice = 2 * dot(ray, normal);
+        return dot(unit(ray.map((r, i) => r - twice * normal[i]!)), wanted);
+      });
+      expect(distance(brightest(drawn, true), expected)).toBeLessThan(2);
+    });
+
+    it.each(rolls)('the background shows a lamp where it has to, the panorama rolled by %f', async roll => {
+      const wanted = unit([0.4, 0.4, -1]);
+      const description = scene({ size: 256, environment: lampAt(wanted, roll) });
+      const drawn = await draw(mirrorBall, description);
+      const expected = best(256, (x, y) => dot(viewRay(x, y, description), wanted));
+      expect(distance(brightest(drawn, false), expected)).toBeLessThan(2);
+    });
+
+    it('covers as much of the image as a ball of diameter 1 does', async () => {
+      const description = scene({ size: 256 });
+      const drawn = await draw(shelf.put(sphere(128), material({}), WHITE), description);
+      let area = 0;
+      let expected = 0;
+      for (let y = 0; y < 256; y++) {
+        for (let x = 0; x < 256; x++) {
+          area += drawn.at(x, y)[3];
+          if (ballNormal(viewRay(x, y, description), description.camera.distance)) expected++;
+        }
+      }
+      expect(area / expected).toBeCloseTo(1, 2);
+    });
+  });
+
+  describe('materials around objects', () => {
+    /** Quarters of a repeat: dark where one of left and upper, but not both. */
+    const checks = material((u, v) => (u < 0.5 !== v < 0.5 ? { color: [0, 0, 0] } : {}), 128);
+
+    it.each([1, 2, 3])('%i repeats on the side of a cube are twice as many checks', async repeats => {
+      const description = withMapping({ scale: [repeats, repeats, repeats] }, { size: 256 });
+      const drawn = await draw(shelf.put(cube(), checks, WHITE), description);
+      // The row a little above the middle, on the face that looks at the camera: 1 away, so that it is 1/(2·tan) wide.
+      const half = 256 / 2 / (2 * (36 / 2 / 32));
+      const first = Math.ceil(128 - half) + 2;
+      const last = Math.floor(128 + half) - 3;
+      const edges: number[] = [];
+      for (let x = first; x < last; x++) {
+        const [here, next] = [drawn.at(x, 120)[0] > 0.5, drawn.at(x + 1, 120)[0] > 0.5];
+        if (here !== next) edges.push(x + 1);
+      }
+      // Its offset is 0, so that the material's corner lies in the cube's centre.
+      const expected: number[] = [];
+      for (let k = -repeats + 1; k < repeats; k++) expected.push(128 + (k / repeats) * half);
+      expect(edges).toHaveLength(expected.length);
+      for (const [i, edge] of edges.entries()) expect(Math.abs(edge - expected[i]!)).toBeLessThan(1.5);
+    });
+
+    it('shows pictures upright and unmirrored on all sides', async () => {
+      // Red grows to the right, green downwards.
+      const ramp = material((u, v) => ({ color: [Math.round(255 * u), Math.round(255 * v), 0] }), 128);
+      const items = shelf.put(cube(), ramp, WHITE);
+      const h = Math.SQRT1_2;
+      const sides: Quaternion[] = [
+        [0, 0, 0, 1],
+        [0, h, 0, h],
+        [0, 1, 0, 0],
+        [0, -h, 0, h],
+        [h, 0, 0, h],
+        [-h, 0, 0, h],
+      ];
+      for (const rotation of sides) {
+        const drawn = await draw(items, withMapping({ offset: [0.5, 0.5, 0.5] }, { object: { id: 'x', rotation } }));
+        const right = drawn.at(90, 64)[0] - drawn.at(40, 64)[0];
+        const down = drawn.at(64, 90)[1] - drawn.at(64, 40)[1];
+        expect(Math.min(right, down), `${rotation}`).toBeGreaterThan(0.2);
+      }
+    });
+
+    it('a bump in the normal map is bright on the side of the light', async () => {
+      // A hemisphere in the middle of the repeat; green up.
+      const bump = material((u, v) => {
+        const [x, y] = [(u - 0.5) / 0.3, (0.5 - v) / 0.3];
+        const z = Math.sqrt(Math.max(0.1, 1 - x * x - y * y));
+        const inBump = x * x + y * y < 0.9;
+        const byte = (value: number) => Math.round(127.5 + 127.5 * value);
+        return { roughness: 255, ...(inBump && { normal: [byte(x), byte(y), byte(z)] as const }) };
+      }, 128);
+      const up = panorama(([, y]) => (y > 0.7 ? [5, 5, 5] : [0.05, 0.05, 0.05]));
+      const drawn = await draw(shelf.put(cube(), bump, up), withMapping({ offset: [0.5, 0.5, 0.5] }));
+      const upper = drawn.at(64, 55)[0];
+      const flat = drawn.at(40, 64)[0];
+      const lower = drawn.at(64, 73)[0];
+      expect(upper).toBeGreaterThan(1.3 * flat);
+      expect(lower).toBeLessThan(0.9 * flat);
+    });
+
+    it('displacement lifts the surface by what the height says', async () => {
+      const items = shelf.put(sphere(), material({ height: 255 }), WHITE);
+      const plain = scene({ size: 256, camera: { distance: 1.8, focalLength: 32, sensor: 36 } });
+      const area = async (displacement: number) => {
+        const drawn = await draw(items, { ...plain, material: { ...plain.material, displacement } });
+        let sum = 0;
+        for (let y = 0; y < 256; y++) for (let x = 0; x < 256; x++) sum += drawn.at(x, y)[3];
+        return sum;
+      };
+      // A ball of radius r seen from d is a disc of radius r/√(d² − r²).
+      const disc = (r: number) => r ** 2 / (1.8 ** 2 - r ** 2);
+      expect((await area(0.066)) / (await area(0))).toBeCloseTo(disc(0.566) / disc(0.5), 2);
+    });
+
+    it('displacement does not tear sharp edges open', async () => {
+      // A cube seen corner first, in front of blue: where it tore, blue would be seen through it.
+      const blue = panorama(() => [0, 0, 1], 64);
+      const items = shelf.put(cube(), material({ height: 255, color: [255, 255, 255], occlusion: 0 }), blue);
+      const plain = scene({ size: 128, camera: { distance: 2.5, focalLength: 32, sensor: 36 } });
+      const half = Math.SQRT1_2;
+      for (const rotation of [
+        [0, Math.sin(0.4), 0, Math.cos(0.4)],
+        [half, 0, 0, half],
+        [0.28, 0.365, 0.1, 0.88],
+      ]) {
+        const object = { id: 'x', rotation: unitQuaternion(rotation) };
+        const drawn = await draw(items, { ...plain, object, material: { ...plain.material, displacement: 0.1 } });
+        for (let y = 0; y < 128; y++) {
+          const covered = Array.from({ length: 128 }, (_, x) => drawn.at(x, y)[3] === 1);
+          const [first, last] = [covered.indexOf(true), covered.lastIndexOf(true)];
+          if (first >= 0) expect(covered.slice(first, last + 1).every(Boolean), `row ${y}`).toBe(true);
+        }
+      }
+    });
+
+    it('displacement is never cut off in front or behind, however far it goes', async () => {
+      const plain = scene({ camera: { distance: 3, focalLength: 32, sensor: 36 } });
+      const items = shelf.put(sphere(), material({ height: 255 }), WHITE);
+      // A ball of radius 1.5, whose front and back are further from its centre than any part of an undisplaced object.
+      const drawn = await draw(items, { ...plain, material: { ...plain.material, displacement: 1 } });
+      expect(inside(drawn).length).toBeGreaterThan(0.7 * 128 ** 2);
+      expect(drawn.at(64, 64)[3]).toBe(1);
+    });
+  });
+});
+
+describe('the rasteriser', () => {
+  beforeAll(() => {
+    engine = { name: 'raster' };
+  });
+
   it('makes a rough white ball as bright as the white room around it (white furnace)', async () => {
     const drawn = await draw(shelf.put(sphere(), material({}), WHITE), scene());
     const seen = inside(drawn);
     expect(seen.length).toBeGreaterThan(3000);
     for (const [x, y] of seen)
       for (const value of drawn.at(x, y).slice(0, 3)) expect(Math.abs(value - 1)).toBeLessThan(0.03);
-  });
-
-  it('is twice as much from a panorama twice as strong', async () => {
-    const sky = panorama(([, y]) => (y > 0 ? [0.3, 0.5, 0.9] : [0.2, 0.1, 0.05]));
-    const items = shelf.put(sphere(), material({ color: [200, 120, 60], roughness: 120 }), sky);
-    const once = await draw(items, scene());
-    const twice = await draw(items, scene({ environment: { id: 'x', rotation: [...NO_TURN], strength: 2 } }));
-    for (const [x, y] of [...inside(once), [2, 2] as const]) {
-      for (let c = 0; c < 3; c++) expect(twice.at(x, y)[c]! / once.at(x, y)[c]!).toBeCloseTo(2, 1.7);
-    }
-  });
-
-  it.each([
-    ['a metal', 255, (r: number, g: number) => expect(g / r).toBeLessThan(0.2)],
-    ['a dielectric', 0, (r: number, g: number) => expect(g / r).toBeGreaterThan(0.9)],
-  ] as const)('reflects from %s in the right colour', async (_, metalness, check) => {
-    const up = unit([0, 1, 1]);
-    const red = material({ color: [120, 20, 20], roughness: 30, metalness });
-    const drawn = await draw(shelf.put(sphere(), red, LAMP), scene({ environment: lampAt(up) }));
-    const [x, y] = brightest(drawn, true).map(Math.round) as [number, number];
-    const [r, g] = drawn.at(x, y);
-    check(r, g);
-  });
-});
-
-describe('geometry', () => {
-  const mirrorBall = shelf.put(sphere(128), material(MIRROR), LAMP);
-  const rolls = [0, 1, 2.5, 4];
-
-  it.each(rolls)('a mirror ball shows a lamp where it has to, the panorama rolled by %f', async roll => {
-    const wanted = unit([0.4, 0.5, 0.75]);
-    const description = scene({ size: 256, environment: lampAt(wanted, roll) });
-    const drawn = await draw(mirrorBall, description);
-    const expected = best(256, (x, y) => {
-      const ray = viewRay(x, y, description);
-      const normal = ballNormal(ray, description.camera.distance);
-      if (!normal) return -1;
-      const twice = 2 * dot(ray, normal);
-      return dot(unit(ray.map((r, i) => r - twice * normal[i]!)), wanted);
-    });
-    expect(distance(brightest(drawn, true), expected)).toBeLessThan(2);
-  });
-
-  it.each(rolls)('the background shows a lamp where it has to, the panorama rolled by %f', async roll => {
-    const wanted = unit([0.4, 0.4, -1]);
-    const description = scene({ size: 256, environment: lampAt(wanted, roll) });
-    const drawn = await draw(mirrorBall, description);
-    const expected = best(256, (x, y) => dot(viewRay(x, y, description), wanted));
-    expect(distance(brightest(drawn, false), expected)).toBeLessThan(2);
-  });
-
-  it('covers as much of the image as a ball of diameter 1 does', async () => {
-    const description = scene({ size: 256 });
-    const drawn = await draw(shelf.put(sphere(128), material({}), WHITE), description);
-    let area = 0;
-    let expected = 0;
-    for (let y = 0; y < 256; y++) {
-      for (let x = 0; x < 256; x++) {
-        area += drawn.at(x, y)[3];
-        if (ballNormal(viewRay(x, y, description), description.camera.distance)) expected++;
-      }
-    }
-    expect(area / expected).toBeCloseTo(1, 2);
-  });
-});
-
-describe('materials around objects', () => {
-  /** Quarters of a repeat: dark where one of left and upper, but not both. */
-  const checks = material((u, v) => (u < 0.5 !== v < 0.5 ? { color: [0, 0, 0] } : {}), 128);
-
-  it.each([1, 2, 3])('%i repeats on the side of a cube are twice as many checks', async repeats => {
-    const description = withMapping({ scale: [repeats, repeats, repeats] }, { size: 256 });
-    const drawn = await draw(shelf.put(cube(), checks, WHITE), description);
-    // The row a little above the middle, on the face that looks at the camera: 1 away, so that it is 1/(2·tan) wide.
-    const half = 256 / 2 / (2 * (36 / 2 / 32));
-    const first = Math.ceil(128 - half) + 2;
-    const last = Math.floor(128 + half) - 3;
-    const edges: number[] = [];
-    for (let x = first; x < last; x++) {
-      const [here, next] = [drawn.at(x, 120)[0] > 0.5, drawn.at(x + 1, 120)[0] > 0.5];
-      if (here !== next) edges.push(x + 1);
-    }
-    // Its offset is 0, so that the material's corner lies in the cube's centre.
-    const expected: number[] = [];
-    for (let k = -repeats + 1; k < repeats; k++) expected.push(128 + (k / repeats) * half);
-    expect(edges).toHaveLength(expected.length);
-    for (const [i, edge] of edges.entries()) expect(Math.abs(edge - expected[i]!)).toBeLessThan(1.5);
-  });
-
-  it('shows pictures upright and unmirrored on all sides', async () => {
-    // Red grows to the right, green downwards.
-    const ramp = material((u, v) => ({ color: [Math.round(255 * u), Math.round(255 * v), 0] }), 128);
-    const items = shelf.put(cube(), ramp, WHITE);
-    const h = Math.SQRT1_2;
-    const sides: Quaternion[] = [
-      [0, 0, 0, 1],
-      [0, h, 0, h],
-      [0, 1, 0, 0],
-      [0, -h, 0, h],
-      [h, 0, 0, h],
-      [-h, 0, 0, h],
-    ];
-    for (const rotation of sides) {
-      const drawn = await draw(items, withMapping({ offset: [0.5, 0.5, 0.5] }, { object: { id: 'x', rotation } }));
-      const right = drawn.at(90, 64)[0] - drawn.at(40, 64)[0];
-      const down = drawn.at(64, 90)[1] - drawn.at(64, 40)[1];
-      expect(Math.min(right, down), `${rotation}`).toBeGreaterThan(0.2);
-    }
-  });
-
-  it('a bump in the normal map is bright on the side of the light', async () => {
-    // A hemisphere in the middle of the repeat; green up.
-    const bump = material((u, v) => {
-      const [x, y] = [(u - 0.5) / 0.3, (0.5 - v) / 0.3];
-      const z = Math.sqrt(Math.max(0.1, 1 - x * x - y * y));
-      const inBump = x * x + y * y < 0.9;
-      const byte = (value: number) => Math.round(127.5 + 127.5 * value);
-      return { roughness: 255, ...(inBump && { normal: [byte(x), byte(y), byte(z)] as const }) };
-    }, 128);
-    const up = panorama(([, y]) => (y > 0.7 ? [5, 5, 5] : [0.05, 0.05, 0.05]));
-    const drawn = await draw(shelf.put(cube(), bump, up), withMapping({ offset: [0.5, 0.5, 0.5] }));
-    const upper = drawn.at(64, 55)[0];
-    const flat = drawn.at(40, 64)[0];
-    const lower = drawn.at(64, 73)[0];
-    expect(upper).toBeGreaterThan(1.3 * flat);
-    expect(lower).toBeLessThan(0.9 * flat);
-  });
-
-  it('displacement lifts the surface by what the height says', async () => {
-    const items = shelf.put(sphere(), material({ height: 255 }), WHITE);
-    const plain = scene({ size: 256, camera: { distance: 1.8, focalLength: 32, sensor: 36 } });
-    const area = async (displacement: number) => {
-      const drawn = await draw(items, { ...plain, material: { ...plain.material, displacement } });
-      let sum = 0;
-      for (let y = 0; y < 256; y++) for (let x = 0; x < 256; x++) sum += drawn.at(x, y)[3];
-      return sum;
-    };
-    // A ball of radius r seen from d is a disc of radius r/√(d² − r²).
-    const disc = (r: number) => r ** 2 / (1.8 ** 2 - r ** 2);
-    expect((await area(0.066)) / (await area(0))).toBeCloseTo(disc(0.566) / disc(0.5), 2);
-  });
-
-  it('displacement does not tear sharp edges open', async () => {
-    // A cube seen corner first, in front of blue: where it tore, blue would be seen through it.
-    const blue = panorama(() => [0, 0, 1], 64);
-    const items = shelf.put(cube(), material({ height: 255, color: [255, 255, 255], occlusion: 0 }), blue);
-    const plain = scene({ size: 128, camera: { distance: 2.5, focalLength: 32, sensor: 36 } });
-    const half = Math.SQRT1_2;
-    for (const rotation of [
-      [0, Math.sin(0.4), 0, Math.cos(0.4)],
-      [half, 0, 0, half],
-      [0.28, 0.365, 0.1, 0.88],
-    ]) {
-      const object = { id: 'x', rotation: unitQuaternion(rotation) };
-      const drawn = await draw(items, { ...plain, object, material: { ...plain.material, displacement: 0.1 } });
-      for (let y = 0; y < 128; y++) {
-        const covered = Array.from({ length: 128 }, (_, x) => drawn.at(x, y)[3] === 1);
-        const [first, last] = [covered.indexOf(true), covered.lastIndexOf(true)];
-        if (first >= 0) expect(covered.slice(first, last + 1).every(Boolean), `row ${y}`).toBe(true);
-      }
-    }
-  });
-
-  it('displacement is never cut off in front or behind, however far it goes', async () => {
-    const plain = scene({ camera: { distance: 3, focalLength: 32, sensor: 36 } });
-    const items = shelf.put(sphere(), material({ height: 255 }), WHITE);
-    // A ball of radius 1.5, whose front and back are further from its centre than any part of an undisplaced object.
-    const drawn = await draw(items, { ...plain, material: { ...plain.material, displacement: 1 } });
-    expect(inside(drawn).length).toBeGreaterThan(0.7 * 128 ** 2);
-    expect(drawn.at(64, 64)[3]).toBe(1);
   });
 
   it('ambient occlusion darkens, transmission shows what is behind, and the mask stays whole', async () => {
@@ -306,9 +323,7 @@ describe('materials around objects', () => {
     expect(redness(50)).toBeGreaterThan(0.8);
     expect(redness(78)).toBeLessThan(0.4);
   });
-});
 
-describe('the way to disk', () => {
   it('light of very wide panoramas is that of narrower ones, and no larger than what the host takes', async () => {
     const sky = (width: number) => panorama(([x, y, z]) => [0.5 + 0.5 * x, 0.5 + 0.5 * y, 0.5 + 0.5 * z], width, 128);
     const metal = material({ roughness: 60, metalness: 255 });
