@@ -81,7 +81,10 @@ export async function stagesOf(configuration: Configuration): Promise<StageName[
   const projects = shapes.includes('project-shapes');
   return [
     ...shapes.filter(stage => stage !== 'project-shapes'),
-    ...(wants2d || wants3d ? await bankStage('textures', textureBank, 'extract-textures', 'import-textures') : []),
+    // 3D scenes show textures as materials only, which may be given.
+    ...(wants2d || (wants3d && materialBank === null)
+      ? await bankStage('textures', textureBank, 'extract-textures', 'import-textures')
+      : []),
     ...(wants3d ? await bankStage('materials', materialBank, 'make-materials', 'import-materials') : []),
     ...(wants3d || projects ? (['prepare-meshes'] as const) : []),
     ...(wants3d ? (['prepare-environments'] as const) : []),

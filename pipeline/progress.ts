@@ -76,7 +76,7 @@ class TerminalProgress implements Progress {
     this.#pace = new Pace(this.#began);
     this.#bar = new cliProgress.SingleBar({
       stream: this.#stream,
-      format: `${title.padEnd(18)} {bar} {value}/{total} ${unit} · {rate}/s · {left} · {faults} faults`,
+      format: `${title.padEnd(18)} {bar} {value}/{total} ${unit} · {rate} · {left} · {faults} faults`,
       barsize: 24,
       barCompleteChar: '█',
       barIncompleteChar: '░',
@@ -135,7 +135,7 @@ class TerminalProgress implements Progress {
   #payload(total: number, rate: number) {
     const missing = total - this.#found - this.#made;
     const left = missing <= 0 ? 'finishing' : this.#made === 0 ? 'starting' : `${duration(missing / rate)} left`;
-    return { rate: rate.toFixed(1), left, faults: this.#faults };
+    return { rate: rateText(rate), left, faults: this.#faults };
   }
 }
 
@@ -185,7 +185,7 @@ export class LogProgress implements Progress {
     const made = stage.found + stage.made;
     const left = rate > 0 ? Math.max(0, Math.round((stage.total - made) / rate)) : null;
     this.#log.info(
-      { stage: stage.name, made, total: stage.total, perSecond: round(rate), secondsLeft: left },
+      { stage: stage.name, made, total: stage.total, perSecond: Number(rate.toPrecision(3)), secondsLeft: left },
       'progress',
     );
   }
@@ -210,6 +210,12 @@ export class LogProgress implements Progress {
   warn(message: string): void {
     this.#log.warn(message);
   }
+}
+
+/** "8.3/s", "45 s each", "-" before the first. */
+export function rateText(rate: number): string {
+  if (rate === 0) return '–';
+  return rate < 0.5 ? `${duration(1 / rate)} each` : `${rate.toFixed(1)}/s`;
 }
 
 const round = (value: number) => Number(value.toFixed(1));

@@ -174,7 +174,7 @@ function fieldsSection(subsets: readonly Subset[], { shards, panels }: RunConten
     const beside = { depth: '`depth.png` (along the axis of the camera)', normal: '`normal.png` (in its axes)' };
     const files = aov.map(name => beside[name]).join(', ');
     lines.push(
-      `- 3D images also: ${files}, 16 bits a channel; value = stored × scale + offset, both in the label’s \`aov\`.`,
+      `- 3D images also: ${files}, 16 bits a channel; value = stored × scale + offset, both in the label’s \`aov\`. OpenCV’s \`IMREAD_UNCHANGED\` keeps all 16 bits, WebDataset’s \`decode("torchrgb")\` does not.`,
     );
   }
   if (subsets.includes('silhouettes')) {

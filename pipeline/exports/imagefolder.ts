@@ -1,5 +1,5 @@
 import { hubName } from '../card/card.ts';
-import type { PanelTest, SilhouetteLabel } from '../labels.ts';
+import type { PanelTest, Sample3dLabel, SilhouetteLabel } from '../labels.ts';
 import { AOV_FIELDS, AOVS } from '../rendering.ts';
 import { readSamples } from '../stored-samples.ts';
 import { type ExportGuide, exporter } from './exporter.ts';
@@ -101,12 +101,29 @@ function columnsOf(label: SampleLabel): Record<string, unknown> {
 
 function maskedColumns(label: MaskedLabel): Record<string, unknown> {
   const { box, area, coverage } = label.facts;
-  const forms = ('aov' in label && label.aov) || {};
+  const columns = { condition: conditionOf(label), box: boxValues(box), area, coverage };
+  return label.subset === 'shapes3d' || label.subset === 'materials3d'
+    ? { ...columns, ...viewColumns(label) }
+    : columns;
+}
+
+/** What it takes to place depth in space: the camera, the object's turn, what stored values are. */
+function viewColumns({ scene, aov = {} }: Sample3dLabel): Record<string, unknown> {
+  const { camera, object, material, environment } = scene;
   const scales = AOVS.flatMap(name => {
-    const form = forms[AOV_FIELDS[name]];
+    const form = aov[AOV_FIELDS[name]];
     return form ? [[`${name}_scale`, form.scale]] : [];
   });
-  return { condition: conditionOf(label), box: boxValues(box), area, coverage, ...Object.fromEntries(scales) };
+  return {
+    object: object.id,
+    material: material.id,
+    environment: environment.id,
+    rotation: object.rotation,
+    camera_distance: camera.distance,
+    camera_focal_length: camera.focalLength,
+    camera_sensor: camera.sensor,
+    ...Object.fromEntries(scales),
+  };
 }
 
 function silhouetteColumns({ annotated, object, statistics }: SilhouetteLabel): Record<string, unknown> {
