@@ -128,12 +128,20 @@ mat3 frameAround(vec3 n) {
   return mat3(vec3(1.0 + s * n.x * n.x * a, s * b, -s * n.x), vec3(b, s + n.y * n.y * a, -n.y), n);
 }
 
-// The normal that light is reflected about: bent by the map, still on the side of the geometry and of the viewer.
+// A mirror sends light no closer to the surface than this, as a cosine to the triangle's normal.
+const float LOWEST_MIRRORED = 0.02;
+
+// The normal that light is reflected about: bent by the mesh's smoothing and by the map, but only as far as a mirror would still send the
+// viewer's direction above the triangle. Beyond that triangles would show as black shards: what is mirrored below them is lost.
 vec3 shadingNormal(Surface s, vec3 toViewer) {
   vec3 smoothed = dot(s.smoothed, s.geometric) < 0.0 ? -s.smoothed : s.smoothed;
   vec3 slope = s.material.slope - smoothed * dot(s.material.slope, smoothed);
   vec3 normal = normalize(smoothed + slope);
-  return normalize(normal + max(0.0, 1e-3 - dot(normal, toViewer)) * toViewer);
+  normal = normalize(normal + max(0.0, 1e-3 - dot(normal, toViewer)) * toViewer);
+  vec3 mirrored = 2.0 * dot(normal, toViewer) * normal - toViewer;
+  float lowest = min(LOWEST_MIRRORED, 0.9 * dot(toViewer, s.geometric));
+  float missing = lowest - dot(mirrored, s.geometric);
+  return missing > 0.0 ? normalize(toViewer + normalize(mirrored + missing * s.geometric)) : normal;
 }
 
 float powerHeuristic(float density, float other) {

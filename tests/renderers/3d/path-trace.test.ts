@@ -98,6 +98,21 @@ describe('light', () => {
     expect(Math.abs(mean(deep) - 1)).toBeLessThan(0.01);
   });
 
+  it.each<[string, Texel, number]>([
+    ['mirror', { metalness: 255, roughness: 0 }, 0.9],
+    ['half rough metal', { metalness: 255, roughness: 128 }, 0.8],
+    ['half rough', { roughness: 128 }, 0.8],
+  ])('a coarse ball with smoothed normals has no black shards: %s', async (_name, texel, least) => {
+    const drawn = await draw(
+      shelf.put(sphere(5), material(texel, 8), WHITE),
+      scene({ size: 64 }),
+      traced({ samples: 64 }),
+    );
+    const light = red(inside(drawn));
+    expect(Math.min(...light)).toBeGreaterThan(least);
+    expect(Math.max(...light)).toBeLessThan(1.1);
+  });
+
   it.each<[string, number]>([
     ['dielectric', 0],
     ['metal', 255],
