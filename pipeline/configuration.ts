@@ -393,7 +393,12 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
 function rendering(recipe: GenerateValues, flags: GenerateValues): Rendering {
   const { engine = RASTERISED.engine, samples, denoise, aov } = { ...recipe, ...flags };
   const asked = AOVS.filter(name => aov?.includes(name));
-  if (engine === 'pathtrace') return { engine, samples: samples ?? SAMPLES, denoise: denoise ?? false, aov: asked };
+  if (engine === 'pathtrace') {
+    const traced = { engine, samples: samples ?? SAMPLES, denoise: denoise ?? false, aov: asked };
+    if (traced.denoise && traced.samples < 2)
+      throw new UsageError('denoise: expected --samples of 2 or more, whose differences tell what is noise; got 1');
+    return traced;
+  }
   const given = { ...(recipe.engine === 'pathtrace' ? {} : recipe), ...flags };
   const odd = given.samples !== undefined ? 'samples' : given.denoise ? 'denoise' : undefined;
   if (odd)

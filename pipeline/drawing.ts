@@ -59,6 +59,17 @@ export class Drawing {
     await host?.close();
   }
 
+  /** Records what draws. A run of several machines, or one that is continued elsewhere, has pictures of several renderers. */
+  async #note(renderer: string): Promise<void> {
+    const before = (await this.#folder.record())?.renderers ?? [];
+    if (before.length > 0 && !before.includes(renderer)) {
+      this.#progress.warn(
+        `3D images of this run were drawn by ${before.join('; ')}, now by ${renderer}: its pictures of a scene differ a little`,
+      );
+    }
+    await this.#folder.noteRenderer(renderer);
+  }
+
   async #start(): Promise<RenderHost> {
     const host = await RenderHost.start(this.#settings, this.#signal, this.#found).catch(error => {
       this.#signal.throwIfAborted();
@@ -73,7 +84,7 @@ export class Drawing {
     }
     if (software)
       this.#progress.warn(`3D scenes are drawn in software (${webglRenderer}): slow, and otherwise the same`);
-    await this.#folder.noteRenderer(`${webglRenderer}, ${version}`);
+    await this.#note(`${webglRenderer}, ${version}`);
     return host;
   }
 }

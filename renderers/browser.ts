@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, constants, readdir } from 'node:fs/promises';
+import { access, constants, readdir, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -82,6 +82,20 @@ async function browserFault(path: string): Promise<string | undefined> {
   }
 }
 
+/**
+ * Ends a browser with all its processes, which form a group: those that hang do not notice that the browser is gone. Of a
+ * browser that has ended, only they are left.
+ */
+export function killBrowser(browser: Browser): void {
+  const leader = browser.process()?.pid;
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // nothing of it is left
+  }
+}
+
 /** How each back end is asked for (ANGLE's names; measured combinations, see docs/rendering.md). */
 const BACK_END_ARGS: Readonly<Record<StartedBackEnd, readonly string[]>> = {
   vulkan: ['--use-angle=vulkan', '--enable-features=Vulkan', '--disable-vulkan-surface', '--ignore-gpu-blocklist'],
@@ -107,6 +121,14 @@ const ARGS = [
   '--disable-domain-blocking-for-3d-apis',
 ];
 
+/** Mesa keeps its shaders in a file that it maps: where the disk has no room for it, the GPU process dies of it. */
+const MESA_CACHE_BYTES = 16e6;
+
+async function mesaSettings(): Promise<Record<string, string>> {
+  const disk = await statfs(process.env.XDG_CACHE_HOME || join(homedir(), '.cache')).catch(() => undefined);
+  return disk && disk.bavail * disk.bsize < MESA_CACHE_BYTES ? { MESA_SHADER_CACHE_DISABLE: 'true' } : {};
+}
+
 /**
  * Starts a browser without a window, with a profile of its own that goes when it ends.
  * @param signal ends it, also while it starts.
@@ -120,7 +142,7 @@ export async function startBrowser(
   const { default: puppeteer } = await import('puppeteer-core');
   return puppeteer.launch({
     executablePath: path,
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...(await mesaSettings()), ...environment },
     headless: true,
     ...(signal && { signal }),
     pipe: true, // a browser whose pipe is cut ends itself: none outlives a process that was killed

@@ -1,7 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import type { Browser } from 'puppeteer-core';
-import { type FoundBrowser, type StartedBackEnd, startBrowser } from './browser.ts';
+import { type FoundBrowser, killBrowser, type StartedBackEnd, startBrowser } from './browser.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
+import { withLimit } from './time-limit.ts';
 import { isSoftware, isSwiftShader } from './webgl-renderer.ts';
 
 /** A browser that draws. */
@@ -26,7 +27,7 @@ export async function startDrawing(found: FoundBrowser, gl: GlBackEnd, signal?: 
   for (const backEnd of gl === 'auto' ? await candidates() : [gl]) {
     // It never reaches a graphics card.
     if (backEnd === 'swiftshader' && software) break;
-    const started = await tryBackEnd(found, backEnd, signal).catch(error => {
+    const started = await tryTwice(found, backEnd, signal).catch(error => {
       tried.push(`${backEnd}: ${(error as Error).message.split('\n')[0]}`);
       return undefined;
     });
@@ -58,20 +59,53 @@ const PROBE = `(() => {
   return gl ? String(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER)) : null;
 })()`;
 
+/** What a browser does not have; anything else that goes wrong is an accident. */
+class NoWebGl extends Error {}
+
+/** Milliseconds that a browser may take to say what draws: under load it takes ten seconds. */
+const TIME_LIMIT = 120_000;
+
+/**
+ * Once more when a process died or hung, or the browser went over to software of its own: else an accident while a run starts would
+ * have it drawn by another renderer.
+ */
+async function tryTwice(
+  found: FoundBrowser,
+  backEnd: StartedBackEnd,
+  signal: AbortSignal | undefined,
+): Promise<StartedBrowser> {
+  const first = await tryBackEnd(found, backEnd, signal).catch(error => {
+    signal?.throwIfAborted();
+    if (error instanceof NoWebGl) throw error;
+    return undefined;
+  });
+  // The browser from npm has nothing else.
+  const meant =
+    first && (backEnd === 'swiftshader' || found.origin === 'from npm' || !isSwiftShader(first.webglRenderer));
+  if (meant) return first;
+  await first?.browser.close();
+  return tryBackEnd(found, backEnd, signal);
+}
+
 async function tryBackEnd(
   found: FoundBrowser,
   backEnd: StartedBackEnd,
   signal: AbortSignal | undefined,
 ): Promise<StartedBrowser> {
-  const browser = await startBrowser(found, backEnd, signal);
-  try {
+  const browser = await withLimit(startBrowser(found, backEnd, signal), TIME_LIMIT, 'starting the browser');
+  const probe = async () => {
     const page = await browser.newPage();
     const webglRenderer = (await page.evaluate(PROBE)) as string | null;
     await page.close();
-    if (webglRenderer === null) throw new Error('no WebGL 2');
+    return webglRenderer;
+  };
+  try {
+    const webglRenderer = await withLimit(probe(), TIME_LIMIT, 'asking the browser what draws');
+    if (webglRenderer === null) throw new NoWebGl('no WebGL 2');
     return { browser, backEnd, webglRenderer, software: isSoftware(webglRenderer) };
   } catch (error) {
-    await browser.close();
+    await withLimit(browser.close(), 5000, 'closing').catch(() => {});
+    killBrowser(browser);
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 import type { Browser, Page } from 'puppeteer-core';
 import { AssetServer, type AssetSource } from './asset-server.ts';
-import { type FoundBrowser, findBrowser, type StartedBackEnd } from './browser.ts';
+import { type FoundBrowser, findBrowser, killBrowser, type StartedBackEnd } from './browser.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
 import { type StartedBrowser, startDrawing } from './gl-probe.ts';
 import { bundlePage } from './page-bundle.ts';
 import { type RenderJob, type RenderTimes, UNUSABLE } from './render-job.ts';
+import { TookTooLong, withLimit } from './time-limit.ts';
 import { isSwiftShader } from './webgl-renderer.ts';
 
 /** What concerns the machine: which browser draws, with what, and how much at a time. */
@@ -330,40 +331,5 @@ async function closeQuietly(page: Page): Promise<void> {
   await withLimit(page.close({ runBeforeUnload: false }), 5000, 'closing a page').catch(() => {});
 }
 
-/**
- * Ends a browser with all its processes, which form a group: those that hang do not notice that the browser is gone. Of a
- * browser that has ended, only they are left.
- */
-function killBrowser(browser: Browser): void {
-  const leader = browser.process()?.pid;
-  if (leader === undefined) return;
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch {
-    // nothing of it is left
-  }
-}
-
-class TookTooLong extends Error {}
-
 /** The browser draws with something else than at first: pictures would not be the same any more. */
 class OtherRenderer extends Error {}
-
-/** @param heard when there was a sign of life; the limit is for the silence after it, when given. */
-async function withLimit<T>(promise: Promise<T>, milliseconds: number, what: string, heard?: () => number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const began = Date.now();
-  const limit = new Promise<never>((_, reject) => {
-    const look = () => {
-      const left = (heard?.() ?? began) + milliseconds - Date.now();
-      if (left > 0) timer = setTimeout(look, left);
-      else reject(new TookTooLong(`${what} took longer than ${milliseconds / 1000} s`));
-    };
-    look();
-  });
-  try {
-    return await Promise.race([promise, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

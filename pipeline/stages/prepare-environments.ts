@@ -49,7 +49,10 @@ export const prepareEnvironments: Stage<ImportTask> = {
       const { id: source, split, provenance } = file;
       const bytes = await readPanoramaFile(file.path);
       const { packed, facts } = await prepareCached(bytes, configuration.environmentPreparation);
-      if (facts.light.mean.every(value => value === 0)) throw new InputFault('no light comes from it: it is all black');
+      const most = Math.max(...facts.light.mean);
+      if (most < LEAST_LIGHT) {
+        throw new InputFault(`no light comes from it: expected a mean radiance of ${LEAST_LIGHT} or more, got ${most}`);
+      }
       const { width, height } = facts;
       const id = bankItemId('environments', source, 0);
       const label = encodeLabel(environmentLabelSchema, { id, split, panorama: source, ...facts, provenance });
@@ -57,6 +60,9 @@ export const prepareEnvironments: Stage<ImportTask> = {
     });
   },
 };
+
+/** Less shows nothing, however strong a scene makes it. */
+const LEAST_LIGHT = 1e-4;
 
 const SHARD_BYTES = 512 * 1024 * 1024;
 

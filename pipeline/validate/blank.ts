@@ -58,9 +58,9 @@ const greyOf = (picture: Picture | undefined) =>
 const colourOf = (picture: Picture | undefined) =>
   picture && 'pixels' in picture && 'colour' in picture.pixels ? picture.pixels.colour : undefined;
 
-/** Mean of all channels, and the standard deviation of the channel that changes most; of a broken picture no number. */
+/** Mean of all channels, and the standard deviation of the channel that changes most; of a broken picture, or one of 16 bits, no number. */
 export function spread(picture: Picture): [mean: number, deviation: number] {
-  if (!('pixels' in picture)) return [Number.NaN, Number.NaN];
+  if (!('pixels' in picture) || 'deep' in picture.pixels) return [Number.NaN, Number.NaN];
   const [{ data }, channels] = 'grey' in picture.pixels ? [picture.pixels.grey, 1] : [picture.pixels.colour, 3];
   const count = data.length / channels;
   let total = 0;

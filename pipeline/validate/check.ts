@@ -32,6 +32,13 @@ export type ValidLabel = {
   [Form in LabelForm]: { readonly form: Form; readonly value: z.infer<(typeof LABEL_SCHEMAS)[Form]> };
 }[LabelForm];
 
+/** Stored values of a picture of 16 bits a channel, row by row. */
+export interface DeepImage {
+  readonly width: number;
+  readonly height: number;
+  readonly data: Uint16Array;
+}
+
 /** A picture file of a sample, decoded. */
 export type Picture =
   | { readonly broken: string }
@@ -42,8 +49,8 @@ export type Picture =
       readonly channels: number;
       /** Of a channel in the file. */
       readonly bits: 8 | 16;
-      /** Of one channel: every pixel. Of colour: shrunk, since only means are asked of it. */
-      readonly pixels: { readonly grey: GreyImage } | { readonly colour: RgbImage };
+      /** Of one channel, and of 16 bits: every pixel. Of colour of 8 bits: shrunk, since only means are asked of it. */
+      readonly pixels: { readonly grey: GreyImage } | { readonly colour: RgbImage } | { readonly deep: DeepImage };
     };
 
 /** The files of one key in a shard: a sample, or an item of a bank. */

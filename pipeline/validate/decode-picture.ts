@@ -23,6 +23,12 @@ export async function decodePicture(bytes: Buffer, lenient: boolean): Promise<Pi
     });
     const { width, height, channels, depth } = await image.metadata();
     const facts = { width, height, channels, bits: depth === 'ushort' ? 16 : 8 } as const;
+    if (facts.bits === 16) {
+      const space = channels === 1 ? 'grey16' : 'rgb16';
+      const bytes = await image.toColourspace(space).raw({ depth: 'ushort' }).toBuffer();
+      const data = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2);
+      return { ...facts, pixels: { deep: { width, height, data } } };
+    }
     if (channels <= 2) {
       const data = await image.extractChannel(0).raw({ depth: 'uchar' }).toBuffer();
       return { ...facts, pixels: { grey: { width, height, data } } };

@@ -1,19 +1,12 @@
 import type { GreyImage } from '../../extractors/image.ts';
 import { expandCounts, InvalidRunLengths, runLengthArea, runLengthBox } from '../../extractors/run-lengths.ts';
 import { coverageFacts } from '../../renderers/coverage.ts';
-import { AOV_FIELDS } from '../rendering.ts';
 import type { Check, Sample } from './check.ts';
 
-/**
- * Pixels whose depth contradicts the mask all around them, by the pixels of the object. Depth is of a pixel's middle, the mask of a few places
- * in it: at outlines they differ.
- */
-const CONTRADICTING = 0.01;
-
-/** Masks hold what their labels say: box, area and coverage, counted again; depth lies where they do. */
+/** Masks hold what their labels say: box, area and coverage, counted again. */
 export const masks: Check = {
   name: 'masks',
-  holds: 'masks have the boxes and areas that their labels say, depth lies where they do',
+  holds: 'masks have the boxes and areas that their labels say',
 
   begin(_, tell) {
     return {
@@ -22,8 +15,6 @@ export const masks: Check = {
         for (const detail of wrong) {
           tell({ severity: 'error', kind: 'not what its label says', file, key: sample.key, detail });
         }
-        const detail = depthFault(sample);
-        if (detail) tell({ severity: 'error', kind: 'depth lies elsewhere', file, key: sample.key, detail });
       },
     };
   },
@@ -69,29 +60,8 @@ function maskFaults(sample: Sample): string[] {
   }
 }
 
-/** Depth where the mask is empty all around, or none where it is full. */
-function depthFault(sample: Sample): string | undefined {
-  const [depth, mask] = [greyOf(sample, AOV_FIELDS.depth), greyOf(sample, 'mask.png')];
-  if (!depth || !mask || depth.width !== mask.width || depth.height !== mask.height) return undefined;
-  const { width, height, data } = mask;
-  let [outside, lacking] = [0, 0];
-  for (let y = 1; y < height - 1; y++) {
-    for (let x = 1; x < width - 1; x++) {
-      const i = y * width + x;
-      const there = depth.data[i]! > 0;
-      if (there === data[i]! > 0) continue;
-      const around = [-width, 0, width].flatMap(row => [-1, 0, 1].map(column => data[i + row + column]!));
-      if (there) outside += Number(around.every(covered => covered === 0));
-      else lacking += Number(around.every(covered => covered === 255));
-    }
-  }
-  const shown = data.reduce((count, covered) => count + Number(covered > 0), 0);
-  if (outside + lacking <= CONTRADICTING * shown) return undefined;
-  return `${outside} pixels have depth outside the mask, ${lacking} inside it have none (the object is in ${shown})`;
-}
-
 /** A picture of one channel; undefined where it is broken, or of another form, which is told elsewhere. */
-function greyOf({ pictures }: Sample, field: string): GreyImage | undefined {
+export function greyOf({ pictures }: Sample, field: string): GreyImage | undefined {
   const picture = pictures.get(field);
   return picture && 'pixels' in picture && 'grey' in picture.pixels ? picture.pixels.grey : undefined;
 }

@@ -21,6 +21,7 @@ import { duplicates } from './duplicates.ts';
 import { fields } from './fields.ts';
 import { filesOf, findShards, folderOf } from './find-shards.ts';
 import { type FindingGroup, Findings } from './findings.ts';
+import { geometry } from './geometry.ts';
 import { instances } from './instances.ts';
 import { keys } from './keys.ts';
 import { labels } from './labels.ts';
@@ -41,6 +42,7 @@ export const CHECKS: readonly Check[] = [
   labels,
   pictures,
   masks,
+  geometry,
   blank,
   bankIndex,
   scenes,

@@ -311,6 +311,12 @@ describe('how 3D scenes are drawn', () => {
     );
   });
 
+  it('refuses to smooth a single path, which says nothing of its noise', async () => {
+    await expect(withRecipe('engine: pathtrace', { denoise: true, samples: 1 })).rejects.toThrow(
+      'denoise: expected --samples of 2 or more',
+    );
+  });
+
   it('says what engines and files there are', async () => {
     expect(await complaint('engine: cycles')).toContain('engine: expected one of raster, pathtrace, got "cycles"');
     expect(await complaint('aov: [depht]')).toContain('did you mean "depth"');

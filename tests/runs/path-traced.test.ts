@@ -1,7 +1,8 @@
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decode } from 'fast-png';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Sample3dLabel, sample3dLabelSchema } from '../../pipeline/labels.ts';
 import type { Progress } from '../../pipeline/progress.ts';
@@ -12,7 +13,7 @@ import { contentOf, damagedShards, filesIn, generate, scratchFolder, shapemill, 
 import { writeTextures } from './panel-inputs.ts';
 import { writeRecipe } from './photo-folder.ts';
 import { refusal } from './refusal.ts';
-import { rewriteShard } from './rewrite-shard.ts';
+import { changed, rewriteShard } from './rewrite-shard.ts';
 import { labelsIn, readShard, type ShardFile } from './shard-files.ts';
 
 /** A whole run that is path traced, with depth and normals: all that rasterised ones pass. */
@@ -166,17 +167,33 @@ describe('a path traced run with depth and normals', () => {
     }
   });
 
-  it('fails validation where depth is another image’s', async () => {
-    const run = join(scratch, 'swapped');
+  it.each<[string, 'depth.png' | 'normal.png', (data: Uint16Array) => Uint16Array, string]>([
+    ['upside down', 'depth.png', data => data.toReversed(), 'geometry lies elsewhere'],
+    [
+      'all far',
+      'depth.png',
+      data => data.map(stored => (stored > 0 ? 65_535 : 0)),
+      'depth that no place of the object has',
+    ],
+    ['missing', 'normal.png', data => data.map(() => 0), 'normals that are none'],
+    ['too long', 'normal.png', data => data.map(stored => Math.min(65_535, stored * 2)), 'normals that are none'],
+  ])('fails validation where it is %s: %s', async (name, field, harm, kind) => {
+    const run = join(scratch, `harmed ${name}`);
     await cp(whole, run, { recursive: true });
     const [shard] = (await filesIn(run)).filter(file => /^shapes3d\/.*\.tar$/.test(file));
-    await rewriteShard(join(run, shard!), files => {
-      const depths = files.filter(({ name }) => name.endsWith('.depth.png'));
-      const turned = new Map(depths.map(({ name }, i) => [name, depths[(i + 1) % depths.length]!.data]));
-      return files.map(file => ({ ...file, data: turned.get(file.name) ?? file.data }));
-    });
+    const channels = field === 'depth.png' ? 1 : 3;
+    await rewriteShard(join(run, shard!), files =>
+      changed(files, field, async png => {
+        const data = harm(Uint16Array.from(decode(png).data));
+        return sharp(data, { raw: { width: SIZE, height: SIZE, channels } })
+          .toColourspace(channels === 1 ? 'grey16' : 'rgb16')
+          .png()
+          .toBuffer();
+      }),
+    );
     const { findings } = await validate(run, 20, SILENT, new AbortController().signal);
-    expect(findings.map(({ kind }) => kind)).toContain('depth lies elsewhere');
+    expect(findings.map(finding => finding.kind)).toContain(kind);
+    await rm(run, { recursive: true });
   });
 
   it('loses the GPU process, continues after kill -9, and ends with the same bytes', async () => {

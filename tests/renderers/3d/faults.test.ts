@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AssetSource } from '../../../renderers/asset-server.ts';
 import { RenderHost } from '../../../renderers/render-host.ts';
 import type { RenderJob } from '../../../renderers/render-job.ts';
-import { browserProcesses, drawingPages, killPages } from './browser-processes.ts';
+import { browserProcesses, browserProcessesBelow, drawingPages, killPages } from './browser-processes.ts';
 import { cube, material, panorama, Shelf, scene } from './still-life.ts';
 
 /** What breaks while images are drawn: a real browser, whose real processes are killed, stopped or sent round in circles. */
@@ -70,6 +70,27 @@ describe.skipIf(process.platform !== 'linux')('a fault of the environment costs 
       for (const pid of await browserProcesses(host, 'gpu-process')) process.kill(pid, 'SIGSTOP');
     }, before);
     await undisturbedBy(async () => {}, before);
+  });
+
+  it('and one that is killed while the browser is asked what draws changes nothing of that', async () => {
+    host = await RenderHost.start({ pages: 1 });
+    const { webglRenderer } = host.facts;
+    await host.close();
+    let over = false;
+    const killed = (async () => {
+      while (!over) {
+        for (const pid of await browserProcessesBelow(process.pid, 'gpu-process')) {
+          process.kill(pid, 'SIGKILL');
+          return true;
+        }
+      }
+      return false;
+    })();
+    host = await RenderHost.start({ pages: 1 });
+    over = true;
+    expect(await killed).toBe(true);
+    expect(host.facts.webglRenderer).toBe(webglRenderer);
+    await host.render(jobs[0]!, shelf);
   });
 
   it('and a page that hangs does not outlive the host', async () => {
