@@ -76,6 +76,8 @@ interface Order {
 /** A page with its images in work. */
 interface Slot {
   page: Promise<Page>;
+  /** Fails when its process ends: calls of a page that is gone are never answered. */
+  readonly crashed: Promise<never>;
   /** Why this page is not used any more, once it is not. */
   broken?: string;
   images: number;
@@ -174,9 +176,10 @@ export class RenderHost {
   }
 
   #openSlot(): Slot {
-    const slot: Slot = { page: this.#openPage(), images: 0, busy: 0, heard: 0 };
-    slot.page.catch(() => {}); // looked at by the image that needs it
-    return slot;
+    const page = this.#openPage();
+    const crashed = page.then(opened => new Promise<never>((_, reject) => opened.once('error', reject)));
+    crashed.catch(() => {}); // looked at by the image that needs it, and so is the page
+    return { page, crashed, images: 0, busy: 0, heard: 0 };
   }
 
   /**
@@ -257,7 +260,10 @@ export class RenderHost {
       const page = await slot.page;
       slot.heard = Date.now();
       const times = await withLimit(
-        page.evaluate((number, job) => shapemill.render(number, job), order.number, order.job),
+        Promise.race([
+          page.evaluate((number, job) => shapemill.render(number, job), order.number, order.job),
+          slot.crashed,
+        ]),
         this.#timeLimit,
         `an image (${order.job.scene.object.id})`,
         () => slot.heard,

@@ -23,7 +23,7 @@ const items = shelf.put(
 const turns = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
 const jobs = turns.map((angle): RenderJob => {
   const rotation: [number, number, number, number] = [0, Math.sin(angle), 0, Math.cos(angle)];
-  return { scene: scene({ size: 512, object: { id: `turned by ${angle}`, rotation } }), items, output: 'picture' };
+  return { scene: scene({ size: 256, object: { id: `turned by ${angle}`, rotation } }), items, output: 'picture' };
 });
 
 async function drawAll(host: RenderHost): Promise<Uint8Array[]> {
