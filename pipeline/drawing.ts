@@ -61,13 +61,12 @@ export class Drawing {
 
   /** Records what draws. A run of several machines, or one that is continued elsewhere, has pictures of several renderers. */
   async #note(renderer: string): Promise<void> {
-    const before = (await this.#folder.record())?.renderers ?? [];
+    const before = await this.#folder.noteRenderer(renderer);
     if (before.length > 0 && !before.includes(renderer)) {
       this.#progress.warn(
         `3D images of this run were drawn by ${before.join('; ')}, now by ${renderer}: its pictures of a scene differ a little`,
       );
     }
-    await this.#folder.noteRenderer(renderer);
   }
 
   async #start(): Promise<RenderHost> {

@@ -9,6 +9,8 @@ import { STAGE_NAMES } from './stage-names.ts';
 
 export const SUBSETS = ['shapes2d', 'textures2d', 'shapes3d', 'materials3d', 'silhouettes'] as const;
 export type Subset = (typeof SUBSETS)[number];
+/** Subsets whose images show an object in a panorama, drawn by a browser. */
+export const is3d = (subset: Subset) => subset === 'shapes3d' || subset === 'materials3d';
 
 /** `a..b`, both ends included. */
 const shardRange = z

@@ -7,7 +7,7 @@ import type { BankKind } from './bank-kinds.ts';
 import type { Configuration } from './configuration.ts';
 import { Drawing, type DrawingSettings } from './drawing.ts';
 import { fullDisk } from './full-disk.ts';
-import type { Subset } from './generate-options.ts';
+import { is3d, type Subset } from './generate-options.ts';
 import { foreignBankFolders, Inputs } from './inputs.ts';
 import type { Progress } from './progress.ts';
 import { RunFolder, type RunRecord } from './run-folder.ts';
@@ -58,9 +58,8 @@ export interface PlannedStage {
   readonly estimate: Estimate;
 }
 
-/** What textures are found for, and what meshes, materials and panoramas are prepared for. */
+/** What textures are found for, beside materials. */
 const SUBSETS_2D: ReadonlySet<Subset> = new Set<Subset>(['shapes2d', 'textures2d']);
-const SUBSETS_3D: ReadonlySet<Subset> = new Set<Subset>(['shapes3d', 'materials3d']);
 
 /**
  * The stages a configuration needs, in order. A bank that is another run's needs none, and one that nothing draws from is left
@@ -75,7 +74,7 @@ export async function stagesOf(configuration: Configuration): Promise<StageName[
   ): Promise<StageName[]> =>
     source === null ? [extract] : (await foreignBankFolders(configuration, kind)).size > 0 ? [] : [load];
   const { textureBank, materialBank, subsets } = configuration;
-  const wants3d = subsets.some(subset => SUBSETS_3D.has(subset));
+  const wants3d = subsets.some(is3d);
   const wants2d = subsets.some(subset => SUBSETS_2D.has(subset));
   const shapes = (await shapeGivers(configuration)).flatMap(({ stage, drawn }) => (stage && drawn ? [stage] : []));
   const projects = shapes.includes('project-shapes');

@@ -212,8 +212,8 @@ export class LogProgress implements Progress {
   }
 }
 
-/** "8.3/s", "45 s each", "-" before the first. */
-export function rateText(rate: number): string {
+/** "8.3/s", "45 s each", "–" before the first. */
+function rateText(rate: number): string {
   if (rate === 0) return '–';
   return rate < 0.5 ? `${duration(1 / rate)} each` : `${rate.toFixed(1)}/s`;
 }

@@ -109,12 +109,14 @@ export class RunFolder {
     );
   }
 
-  /** Records what draws this run's 3D scenes, beside what drew them before. */
-  async noteRenderer(renderer: string): Promise<void> {
+  /** Records what draws this run's 3D scenes. @returns what drew them before. */
+  async noteRenderer(renderer: string): Promise<readonly string[]> {
     const record = await this.record();
-    if (!record || record.renderers?.includes(renderer)) return;
-    const renderers = [...(record.renderers ?? []), renderer];
-    await writeDurably(this.at(RECORD), JSON.stringify({ ...record, renderers }, null, 2));
+    const before = record?.renderers ?? [];
+    if (record && !before.includes(renderer)) {
+      await writeDurably(this.at(RECORD), JSON.stringify({ ...record, renderers: [...before, renderer] }, null, 2));
+    }
+    return before;
   }
 
   /**

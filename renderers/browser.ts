@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Browser } from 'puppeteer-core';
 import { bundledChromium } from './bundled-chromium.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
+import { withLimit } from './time-limit.ts';
 
 /** A browser to draw with, and how it came to be the one. */
 export interface FoundBrowser {
@@ -80,6 +81,12 @@ async function browserFault(path: string): Promise<string | undefined> {
     const { stderr, message } = error as Error & { stderr?: string };
     return (stderr?.trim() || message).split('\n').at(-1);
   }
+}
+
+/** Ends a browser, also one that does not answer. */
+export async function endBrowser(browser: Browser): Promise<void> {
+  await withLimit(browser.close(), 5000, 'closing').catch(() => {});
+  killBrowser(browser);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { Browser } from 'puppeteer-core';
-import { type FoundBrowser, killBrowser, type StartedBackEnd, startBrowser } from './browser.ts';
+import { endBrowser, type FoundBrowser, type StartedBackEnd, startBrowser } from './browser.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
 import { withLimit } from './time-limit.ts';
 import { isSoftware, isSwiftShader } from './webgl-renderer.ts';
@@ -104,8 +104,7 @@ async function tryBackEnd(
     if (webglRenderer === null) throw new NoWebGl('no WebGL 2');
     return { browser, backEnd, webglRenderer, software: isSoftware(webglRenderer) };
   } catch (error) {
-    await withLimit(browser.close(), 5000, 'closing').catch(() => {});
-    killBrowser(browser);
+    await endBrowser(browser);
     throw error;
   }
 }

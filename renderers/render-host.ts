@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'puppeteer-core';
 import { AssetServer, type AssetSource } from './asset-server.ts';
-import { type FoundBrowser, findBrowser, killBrowser, type StartedBackEnd } from './browser.ts';
+import { endBrowser, type FoundBrowser, findBrowser, killBrowser, type StartedBackEnd } from './browser.ts';
 import type { GlBackEnd } from './gl-back-ends.ts';
 import { type StartedBrowser, startDrawing } from './gl-probe.ts';
 import { bundlePage } from './page-bundle.ts';
@@ -75,7 +75,7 @@ interface Order {
 
 /** A page with its images in work. */
 interface Slot {
-  page: Promise<Page>;
+  readonly page: Promise<Page>;
   /** Fails when its process ends: calls of a page that is gone are never answered. */
   readonly crashed: Promise<never>;
   /** Why this page is not used any more, once it is not. */
@@ -170,9 +170,7 @@ export class RenderHost {
     this.#waiting.length = 0;
     await this.#server.close();
     const browser = await this.#browser.catch(() => undefined);
-    if (!browser) return;
-    await withLimit(browser.close(), 5000, 'closing').catch(() => {});
-    killBrowser(browser);
+    if (browser) await endBrowser(browser);
   }
 
   #openSlot(): Slot {

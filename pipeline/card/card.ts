@@ -2,7 +2,7 @@ import { REAL_CONDITION } from '../../scenes/panel-conditions.ts';
 import type { BankKind } from '../bank-kinds.ts';
 import type { Configuration } from '../configuration.ts';
 import { EXPORT_FORMATS } from '../exports/exporter.ts';
-import type { Subset } from '../generate-options.ts';
+import { is3d, type Subset } from '../generate-options.ts';
 import { bytesText } from '../progress.ts';
 import { SPLITS, type Split } from '../splits.ts';
 import type { StageName } from '../stage-names.ts';
@@ -205,8 +205,6 @@ function fieldsSection(subsets: readonly Subset[], { shards, panels }: RunConten
   );
   return lines.join('\n');
 }
-
-const is3d = (subset: Subset) => subset === 'shapes3d' || subset === 'materials3d';
 
 function recipeSection({ configuration, renderers }: CardFacts, subsets: readonly Subset[]): string {
   const { recipe, seed, shapes2d, textures2d, shapes3d, materials3d, silhouettes } = configuration;

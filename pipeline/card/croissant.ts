@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Subset } from '../generate-options.ts';
+import { is3d, type Subset } from '../generate-options.ts';
 import { AOV_FIELDS, type Aov } from '../rendering.ts';
 import { sha256OfFile } from '../sha256.ts';
 import { VERSION } from '../version.ts';
@@ -120,7 +120,6 @@ const GEOMETRY: Readonly<Record<Aov, ImageField>> = {
       'unit normals in the axes of the camera, 16-bit RGB: times normal_scale, minus 1; 0 in all channels: nothing',
   },
 };
-const is3d = (subset: Subset) => subset === 'shapes3d' || subset === 'materials3d';
 
 /** Values of a label: name of the field, its type, where it stands, what it is. */
 const COMMON = [

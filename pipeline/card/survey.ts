@@ -139,6 +139,9 @@ export interface AnyLabel {
   )[];
 }
 
+/** What a source is known by. */
+export const sourceKey = (pack: string, file: string) => `${pack}\0${file}`;
+
 /** The sources that a label names. */
 export function namedSources({ id, photo, panorama, provenance, sources }: AnyLabel): Source[] {
   if (provenance) return [sourceOf(photo?.id ?? panorama ?? fileOf(id!), provenance)];
@@ -169,7 +172,7 @@ class Tally {
 
   /** A label names a source, however often it does so. */
   add(label: AnyLabel, place: string): void {
-    const named = new Map(namedSources(label).map(source => [`${source.pack}\0${source.file}`, source]));
+    const named = new Map(namedSources(label).map(source => [sourceKey(source.pack, source.file), source]));
     for (const [key, source] of named) {
       let used = this.#used.get(key);
       if (!used) {

@@ -1,6 +1,7 @@
 import type { GreyImage, RgbImage } from '../../extractors/image.ts';
 import { coverageFacts } from '../../renderers/coverage.ts';
 import type { Check, Picture, Sample } from './check.ts';
+import { greyOf } from './decode-picture.ts';
 
 /** Standard deviation of every colour channel below which a picture shows nothing, of 255. */
 const FLAT = 0.5;
@@ -30,13 +31,13 @@ export const blank: Check = {
           if (isTexture) flat++;
           else tell({ severity: 'error', kind: mean < 1 ? 'a black picture' : 'a blank picture', file, key, detail });
         }
-        const silhouette = greyOf(pictures.get('silhouette.png'));
+        const silhouette = greyOf(sample, 'silhouette.png');
         if (silhouette && label?.form === 'silhouettes-sample') {
           const ground = label.value.silhouette.polarity === 'white-on-black' ? 0 : 255;
           if (silhouette.data.every(value => value === ground))
             tell({ severity: 'error', kind: 'an empty mask', file, key });
         }
-        const mask = greyOf(pictures.get('mask.png'));
+        const mask = greyOf(sample, 'mask.png');
         if (mask && coverageFacts(mask).area === 0) tell({ severity: 'error', kind: 'an empty mask', file, key });
         const black = mask && blackShare(sample, mask);
         if (black !== undefined && black > BLACK) {
@@ -53,8 +54,6 @@ export const blank: Check = {
   },
 };
 
-const greyOf = (picture: Picture | undefined) =>
-  picture && 'pixels' in picture && 'grey' in picture.pixels ? picture.pixels.grey : undefined;
 const colourOf = (picture: Picture | undefined) =>
   picture && 'pixels' in picture && 'colour' in picture.pixels ? picture.pixels.colour : undefined;
 

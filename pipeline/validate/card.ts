@@ -6,6 +6,7 @@ import {
   type RunContents,
   type RunFile,
   type Source,
+  sourceKey,
   sourcesOf,
 } from '../card/survey.ts';
 import { ATTRIBUTION, CARD, CROISSANT } from '../card/write-card.ts';
@@ -104,8 +105,6 @@ async function listedSources(
     throw error;
   }
 }
-
-const sourceKey = (pack: string, file: string) => `${pack}\0${file}`;
 
 const FACTS = ['author', 'licence', 'url'] as const;
 

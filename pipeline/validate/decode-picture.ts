@@ -1,5 +1,6 @@
 import sharp from 'sharp';
-import type { Picture } from './check.ts';
+import type { GreyImage } from '../../extractors/image.ts';
+import type { DeepImage, Picture, Sample } from './check.ts';
 
 /** Longer side that colour is looked at in, pixels: where JPEG is decoded at an eighth, all of its data is read all the same. */
 const COLOUR_SIDE = 128;
@@ -44,4 +45,18 @@ export async function decodePicture(bytes: Buffer, lenient: boolean): Promise<Pi
   } catch (error) {
     return { broken: (error instanceof Error ? error.message : String(error)).trim().replace(/\s*\n\s*/g, '; ') };
   }
+}
+
+/** A picture of one channel; undefined where it is broken, or of another form, which is told elsewhere. */
+export function greyOf({ pictures }: Sample, field: string): GreyImage | undefined {
+  const picture = pictures.get(field);
+  return picture && 'pixels' in picture && 'grey' in picture.pixels ? picture.pixels.grey : undefined;
+}
+
+/** A picture of 16 bits; undefined where it is broken, or of another form, which is told elsewhere. */
+export function deepOf({ pictures }: Sample, field: string, channels: number): DeepImage | undefined {
+  const picture = pictures.get(field);
+  return picture && 'pixels' in picture && 'deep' in picture.pixels && picture.channels === channels
+    ? picture.pixels.deep
+    : undefined;
 }

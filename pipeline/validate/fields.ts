@@ -1,6 +1,6 @@
 import { BANK_FORMS } from '../bank-kinds.ts';
 import type { Configuration } from '../configuration.ts';
-import type { Subset } from '../generate-options.ts';
+import { is3d, type Subset } from '../generate-options.ts';
 import { AOV_FIELDS } from '../rendering.ts';
 import type { Check, Place } from './check.ts';
 
@@ -36,6 +36,5 @@ export const fields: Check = {
 
 function fieldsOf(place: Place, { aov }: Configuration): readonly string[] {
   if ('bank' in place) return [...BANK_FORMS[place.bank].fields, 'json'];
-  const drawn3d = place.subset === 'shapes3d' || place.subset === 'materials3d';
-  return [...SAMPLE_FIELDS[place.subset], ...(drawn3d ? aov.map(name => AOV_FIELDS[name]) : [])];
+  return [...SAMPLE_FIELDS[place.subset], ...(is3d(place.subset) ? aov.map(name => AOV_FIELDS[name]) : [])];
 }

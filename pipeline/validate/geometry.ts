@@ -2,8 +2,8 @@ import type { GreyImage } from '../../extractors/image.ts';
 import { OBJECT_RADIUS } from '../../scenes/scene3d.ts';
 import type { Sample3dLabel } from '../labels.ts';
 import { AOV_FIELDS } from '../rendering.ts';
-import type { Check, DeepImage, Sample } from './check.ts';
-import { greyOf } from './masks.ts';
+import type { Check, DeepImage } from './check.ts';
+import { deepOf, greyOf } from './decode-picture.ts';
 
 /**
  * Pixels whose depth contradicts the mask all around them, by the pixels of the object. Depth is of a pixel's middle, the mask of a few places
@@ -38,14 +38,6 @@ export const geometry: Check = {
     };
   },
 };
-
-/** A picture of 16 bits; undefined where it is broken, or of another form, which is told elsewhere. */
-function deepOf({ pictures }: Sample, field: string, channels: number): DeepImage | undefined {
-  const picture = pictures.get(field);
-  return picture && 'pixels' in picture && 'deep' in picture.pixels && picture.channels === channels
-    ? picture.pixels.deep
-    : undefined;
-}
 
 const shown = ({ data }: DeepImage, i: number) => data[3 * i]! + data[3 * i + 1]! + data[3 * i + 2]! > 0;
 

@@ -1,7 +1,7 @@
-import type { GreyImage } from '../../extractors/image.ts';
 import { expandCounts, InvalidRunLengths, runLengthArea, runLengthBox } from '../../extractors/run-lengths.ts';
 import { coverageFacts } from '../../renderers/coverage.ts';
 import type { Check, Sample } from './check.ts';
+import { greyOf } from './decode-picture.ts';
 
 /** Masks hold what their labels say: box, area and coverage, counted again. */
 export const masks: Check = {
@@ -58,12 +58,6 @@ function maskFaults(sample: Sample): string[] {
     default:
       return [];
   }
-}
-
-/** A picture of one channel; undefined where it is broken, or of another form, which is told elsewhere. */
-export function greyOf({ pictures }: Sample, field: string): GreyImage | undefined {
-  const picture = pictures.get(field);
-  return picture && 'pixels' in picture && 'grey' in picture.pixels ? picture.pixels.grey : undefined;
 }
 
 /** Where two sets of facts differ, as "name: label's, not found". */

@@ -152,8 +152,7 @@ export class Assets {
         `meshes/${number} ${UNUSABLE}: ${stored.triangles} triangles are more than this renderer can path trace (textures of ${maxTextureSize} rows; mesh-preparation.triangles makes them fewer)`,
       );
     }
-    if (known) return known;
-    await this.#keep('trees', number, job, tree.kept());
+    if (!known) await this.#keep('trees', number, job, tree.kept());
     return tree;
   }
 
