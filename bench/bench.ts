@@ -15,6 +15,7 @@ import { soak } from './soak.ts';
 import { soakSilhouettes } from './soak-silhouettes.ts';
 import { soak3d } from './soak3d.ts';
 import { textures } from './textures.ts';
+import { workers } from './workers.ts';
 
 const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void>>> = {
   shapes,
@@ -30,9 +31,10 @@ const BENCHES: Readonly<Record<string, (settings: BenchSettings) => Promise<void
   'soak-silhouettes': soakSilhouettes,
   scale,
   annotations,
+  workers,
 };
 
-const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | export | render | fidelity | soak | soak3d | soak-silhouettes | scale | annotations [--photos DIR] [--count N]
+const USAGE = `npm run bench -- shapes | textures | materials | scenes2d | silhouettes | export | render | fidelity | soak | soak3d | soak-silhouettes | scale | annotations | workers [--photos DIR] [--count N]
        npm run bench -- render [--browser PATH] [--gl BACKEND] [--count N]
        npm run bench -- fidelity [--browser PATH] [--gl BACKEND] [--count SAMPLES] [--scenes PART-OF-A-NAME] [--out DIR]
        npm run bench -- silhouettes [--segmentation NAME:DIR] [--count N]

@@ -6,9 +6,9 @@ import { bankShardName, type StoredItem } from './bank.ts';
 import { BANK_FORMS, type BankKind } from './bank-kinds.ts';
 import { InputFault } from './faults.ts';
 import { type IndexedFile, splitOf } from './photo-index.ts';
-import type { BankItem, Sidecar } from './shard-writer.ts';
+import type { BankItem } from './shard-writer.ts';
 import type { Split } from './splits.ts';
-import type { Estimate, PlanContext, ShardPlan, TaskResult } from './stage.ts';
+import { addCounts, type Counts, type Estimate, type PlanContext, type ShardPlan, type TaskResult } from './stage.ts';
 import { encodeTar, TAR_BLOCK } from './tar.ts';
 
 /** What all stages that fill a bank share: where a shard lies, and how an item is laid into it. */
@@ -146,25 +146,34 @@ function outOfReach(expected: number, asked: number): string {
   return `expect about ${expected} in all, not the ${asked} that were asked for. More photos help (--photos)`;
 }
 
+/** Fewer photos say little about the others. */
+const FEWEST_LOOKS = 30;
+
 /**
- * Warns, once the first shard is written, when the photos will not give what was asked for.
- * @param gain items that the whole stage gives for one that the first look at its photos gives.
+ * Warns, as soon as enough photos were looked at, when they will not give what was asked for.
+ * @param gain items that the whole stage gives for one that the first looks at its photos give, by what these counted.
  */
 export async function warnOfShortage(
   context: PlanContext,
   asked: number,
-  gain: (first: Sidecar) => number,
+  gain: (counts: Counts) => number,
 ): Promise<void> {
   const photos = (await context.index('photos')).facts.files;
-  const look = (first: Sidecar) => {
-    const { samples } = first;
-    const looks = first.counts.looks ?? 0;
-    const expected = Math.round((samples / looks) * photos * gain(first));
-    if (looks === 0 || expected >= asked) return;
-    context.warn(`the first ${looks} photos gave ${samples}: ${outOfReach(expected, asked)}`);
+  const enough = Math.min(photos, FEWEST_LOOKS);
+  const look = async () => {
+    const counts: Counts = { looks: 0 };
+    let samples = 0;
+    for (let shard = 0; counts.looks! < enough; shard++) {
+      const first = await context.written(shard);
+      addCounts(counts, first.counts);
+      samples += first.samples;
+    }
+    const expected = Math.round((samples / counts.looks!) * photos * gain(counts));
+    if (expected >= asked) return;
+    context.warn(`the first ${counts.looks} photos gave ${samples}: ${outOfReach(expected, asked)}`);
   };
   // Not waited for: planning goes on meanwhile. When it ends first there is nothing left to warn of.
-  context.written(0).then(look, () => {});
+  look().catch(() => {});
 }
 
 /** A file of a folder that is used as a bank. */

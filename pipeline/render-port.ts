@@ -70,6 +70,10 @@ export class RenderPort {
     this.#port = port;
     this.#source = source;
     port.on('message', (message: FromHost) => this.#receive(message));
+    // Nobody waits for the task any more: it ends here, or its thread would never have room for another.
+    port.on('close', () => {
+      for (const { reject } of this.#orders.values()) reject(new Error('nobody waits for the image any more'));
+    });
   }
 
   /** Draws an image. @throws Error for a fault of the environment. */

@@ -1,7 +1,16 @@
 import type { RenderHost } from '../renderers/render-host.ts';
 import type { Fault } from './faults.ts';
+import { Room } from './room.ts';
 import { type BankItem, readSidecar, ShardWriter, type Sidecar } from './shard-writer.ts';
-import type { Banks, PlanContext, ShardPlan, Stage, TaskResult } from './stage.ts';
+import {
+  addCounts,
+  type Banks,
+  type Counts,
+  type PlanContext,
+  type ShardPlan,
+  type Stage,
+  type TaskResult,
+} from './stage.ts';
 import { UsageError } from './usage-error.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
@@ -27,9 +36,11 @@ export interface StageRun {
   readonly enough: number;
 }
 
+type Outcome = { readonly result: TaskResult } | { readonly error: unknown };
+
 /** Sent to the workers, not yet written. `done` never rejects: a failure is looked at when its turn comes. */
 interface Flight {
-  readonly done: Promise<{ result: TaskResult } | { error: unknown }>;
+  readonly done: Promise<Outcome>;
 }
 
 /**
@@ -45,8 +56,7 @@ type Work = { plan: ShardPlan<unknown>; flights: AsyncIterable<Flight> } | { com
 export async function runShards(run: StageRun): Promise<{ samples: number; sidecars: Sidecar[] }> {
   const { stage, signal, events } = run;
   const shards = new ShardLedger(run);
-  // A task ahead for each worker hides the time between a result and the next message.
-  const room = new Semaphore(2 * run.pool.size);
+  const room = new Room<Outcome>(stage.large ? run.pool.size : run.pool.tasks, bytesOf);
   const stop = new AbortController();
   const working = AbortSignal.any([signal, stop.signal]);
   const sidecars: Sidecar[] = [];
@@ -90,7 +100,7 @@ export async function runShards(run: StageRun): Promise<{ samples: number; sidec
 async function planWork(
   run: StageRun,
   ledger: ShardLedger,
-  room: Semaphore,
+  room: Room<Outcome>,
   queue: Handover<Work>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -107,9 +117,8 @@ async function planWork(
       for (const task of plan.tasks) {
         await room.enter();
         if (signal.aborted) break;
-        flights.push({
-          done: settled(pool.run({ stage: stage.name, task, banks: banksFor(stage, context.banks) }, signal, host)),
-        });
+        const message = { stage: stage.name, task, banks: banksFor(stage, context.banks) };
+        flights.push({ done: room.keep(settled(pool.run(message, signal, host))) });
       }
       flights.end();
     } else queue.push('gap');
@@ -122,7 +131,7 @@ function banksFor(stage: Stage, banks: Banks): Banks {
   return Object.fromEntries(stage.reads.map(kind => [kind, banks[kind]]));
 }
 
-async function settled(promise: Promise<TaskResult>): Promise<{ result: TaskResult } | { error: unknown }> {
+async function settled(promise: Promise<TaskResult>): Promise<Outcome> {
   try {
     return { result: await promise };
   } catch (error) {
@@ -130,22 +139,29 @@ async function settled(promise: Promise<TaskResult>): Promise<{ result: TaskResu
   }
 }
 
+/** What a result takes beside its samples. */
+const BYTES_A_RESULT = 4096;
+
+function bytesOf(outcome: Outcome): number {
+  return BYTES_A_RESULT + ('result' in outcome ? outcome.result.bytes.length : 0);
+}
+
 async function writeShard(
   { stage, context, events, signal }: StageRun,
   plan: ShardPlan<unknown>,
   flights: AsyncIterable<Flight>,
-  room: Semaphore,
+  room: Room<Outcome>,
 ): Promise<Sidecar> {
   const started = performance.now();
   const writer = await ShardWriter.create(context.folder.at(plan.path));
   const faults: Fault[] = [];
-  const counts: Record<string, number> = {};
+  const counts: Counts = {};
   const items: BankItem[] = [];
   let samples = 0;
   try {
     for await (const { done } of flights) {
       const outcome = await done;
-      room.leave();
+      room.leave(outcome);
       signal.throwIfAborted();
       if ('error' in outcome) throw outcome.error;
       const { result } = outcome;
@@ -153,7 +169,7 @@ async function writeShard(
       await writer.append(result.bytes);
       samples += result.samples;
       faults.push(...result.faults);
-      for (const [name, count] of Object.entries(result.counts)) counts[name] = (counts[name] ?? 0) + count;
+      addCounts(counts, result.counts);
       events.made(result);
     }
     signal.throwIfAborted();
@@ -170,7 +186,7 @@ function shifted(item: BankItem, by: number): BankItem {
   return { ...item, image: [item.image[0] + by, item.image[1]], label: [item.label[0] + by, item.label[1]] };
 }
 
-function sorted(counts: Record<string, number>): Record<string, number> {
+function sorted(counts: Counts): Counts {
   return Object.fromEntries(Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -215,33 +231,6 @@ class ShardLedger {
     this.#ended = true;
     for (const tells of this.#waiting.values()) for (const tell of tells) tell(undefined);
     this.#waiting.clear();
-  }
-}
-
-/** Bounds how many tasks are in flight. */
-class Semaphore {
-  #free: number;
-  #waiting: (() => void)[] = [];
-
-  constructor(places: number) {
-    this.#free = places;
-  }
-
-  async enter(): Promise<void> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>(resolve => this.#waiting.push(resolve));
-  }
-
-  leave(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#free++;
-  }
-
-  /** Lets everybody in: nothing is bounded any more. */
-  open(): void {
-    this.#free = Number.POSITIVE_INFINITY;
-    for (const enter of this.#waiting.splice(0)) enter();
   }
 }
 

@@ -54,13 +54,20 @@ export interface WorkContext {
   readonly port?: RenderPort;
 }
 
+/** How often what happened. */
+export type Counts = Record<string, number>;
+
+export function addCounts(to: Counts, counts: Readonly<Counts>): void {
+  for (const [name, count] of Object.entries(counts)) to[name] = (to[name] ?? 0) + count;
+}
+
 /** What a task gave: zero or more samples as a piece of a tar, and what happened on the way. */
 export interface TaskResult {
   /** Whole tar entries; its buffer is handed over, not copied. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly samples: number;
   readonly faults: readonly Fault[];
-  readonly counts: Readonly<Record<string, number>>;
+  readonly counts: Readonly<Counts>;
   /** Bank stages: the samples as bank items, offsets counted from the start of `bytes`. */
   readonly items?: readonly BankItem[];
 }
@@ -86,6 +93,8 @@ export interface Stage<Task = unknown> {
   readonly unit: BankKind | 'images';
   /** The banks that have to be finished before it starts. */
   readonly reads: readonly BankKind[];
+  /** Whether a task may take gigabytes: then a thread works on one at a time. */
+  readonly large?: boolean;
   /** Whether it needs a browser that draws 3D scenes. */
   readonly draws?: boolean;
   /** The bank it fills, if any. */

@@ -10,6 +10,7 @@ import { DamagedFile } from './faults.ts';
 import { serveRenderPort } from './render-port.ts';
 import type { Banks, TaskResult } from './stage.ts';
 import type { StageName } from './stage-names.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** What workers do: the stages' tasks, and panel tests. */
 export type WorkName = StageName | 'panels';
@@ -26,14 +27,23 @@ export interface WorkMessage {
 /** TypeScript for `require`, as at the door. By its place: a name would be looked for from the folder that the command is given in. */
 const TSX = createRequire(import.meta.url).resolve('tsx/cjs');
 
+/**
+ * Tasks of a thread at a time: while libvips decodes or encodes for one, its pixels are worked on for the other. One alone
+ * leaves a core idle for a fifth of the time, since a picture goes from thread to thread some two hundred times.
+ */
+const TASKS_A_THREAD = 2;
+
 /** Threads that work on pixels, started with the first task; one libvips thread each. */
 export class WorkerPool {
   readonly size: number;
+  /** How many tasks they work on at a time. */
+  readonly tasks: number;
   readonly #start: () => Piscina<WorkMessage, TaskResult | { damaged: string }>;
   #piscina: Piscina<WorkMessage, TaskResult | { damaged: string }> | undefined;
 
   constructor(configuration: Configuration, workers = availableParallelism()) {
     this.size = workers;
+    this.tasks = TASKS_A_THREAD * workers;
     // libvips is one per process: its settings hold for all workers. Nothing is decoded twice, so it need not cache.
     sharp.concurrency(1);
     sharp.cache(false);
@@ -43,14 +53,17 @@ export class WorkerPool {
         execArgv: ['--require', TSX],
         minThreads: workers,
         maxThreads: workers,
-        concurrentTasksPerWorker: 1,
+        concurrentTasksPerWorker: TASKS_A_THREAD,
         workerData: configuration,
         // A thread that waits for its next task polls shared memory instead of sleeping in the event loop otherwise.
         atomics: 'disabled',
       });
   }
 
-  /** @param host draws for stages that need it. */
+  /**
+   * @param signal nobody waits for the answer after it; the work on it goes on until it is done, or the pool is closed.
+   * @param host draws for stages that need it.
+   */
   async run(message: Omit<WorkMessage, 'drawing'>, signal: AbortSignal, host?: RenderHost): Promise<TaskResult> {
     if (!host) return this.#answer(message, [], signal);
     const { port1, port2 } = new MessageChannel();
@@ -65,7 +78,8 @@ export class WorkerPool {
 
   async #answer(message: WorkMessage, transferList: MessagePort[], signal: AbortSignal): Promise<TaskResult> {
     this.#piscina ??= this.#start();
-    const answer = await this.#piscina.run(message, { signal, transferList });
+    // Without the signal: Piscina would end the thread, and start another with everything that it loads.
+    const answer = await unlessAborted(this.#piscina.run(message, { transferList }), signal);
     if ('damaged' in answer) throw new DamagedFile(answer.damaged);
     return answer;
   }

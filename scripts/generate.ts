@@ -18,10 +18,11 @@ import { writePreview } from '../pipeline/preview.ts';
 import { bytesText, duration, makeProgress } from '../pipeline/progress.ts';
 import { shownPath } from '../pipeline/run-folder.ts';
 import type { StageName } from '../pipeline/stage-names.ts';
+import { unlessAborted } from '../pipeline/unless-aborted.ts';
 import { printable } from '../pipeline/usage-error.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
-import { endInterrupted, interruptible, unlessInterrupted } from './interruptible.ts';
+import { endInterrupted, interruptible } from './interruptible.ts';
 import { table } from './table.ts';
 
 export const generateCommand: CommandModule = {
@@ -58,9 +59,9 @@ async function run(configuration: Configuration, settings: RunSettings): Promise
     const progress = makeProgress();
     const outcome = await generate(configuration, settings, progress, signal);
     const onSheet = (_: unknown, written: number) => progress.count('contact sheets drawn', written);
-    await unlessInterrupted(writePreview(outcome.folder, onSheet), signal);
+    await unlessAborted(writePreview(outcome.folder, onSheet), signal);
     const onLabels = (labels: number) => progress.count('labels read for the dataset card', labels);
-    await unlessInterrupted(writeCard(outcome.folder, signal, onLabels), signal);
+    await unlessAborted(writeCard(outcome.folder, signal, onLabels), signal);
     printSummary(outcome, (performance.now() - began) / 1000, settings.range === undefined);
     const short = outcome.stages.some(({ asked, samples }) => samples < asked);
     process.exitCode = short && !settings.range ? ExitCode.fewerThanAsked : ExitCode.done;

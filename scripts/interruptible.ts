@@ -11,18 +11,6 @@ export function interruptible(): { signal: AbortSignal; stopListening: () => voi
   return { signal: controller.signal, stopListening: () => void process.off('SIGINT', stop).off('SIGTERM', stop) };
 }
 
-/**
- * Gives up waiting at the signal, for work that stops nowhere by itself and that the next command does anew. @throws the signal's
- * reason, or the work's error.
- */
-export async function unlessInterrupted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
-  ]);
-}
-
 /** Ends an interrupted command; any other error goes on. */
 export function endInterrupted(error: unknown, signal: AbortSignal): never {
   if (!signal.aborted) throw error;

@@ -6,11 +6,12 @@ import { PANEL_OPTIONS } from '../pipeline/panels/panel-options.ts';
 import { type ConditionOutcome, makePanels, type PanelSettings } from '../pipeline/panels/panels.ts';
 import { makeProgress } from '../pipeline/progress.ts';
 import { RunFolder, shownPath } from '../pipeline/run-folder.ts';
+import { unlessAborted } from '../pipeline/unless-aborted.ts';
 import { UsageError } from '../pipeline/usage-error.ts';
 import { type ConditionName, PANEL_CONDITION_NAMES, REAL_CONDITION } from '../scenes/panel-conditions.ts';
 import { addOptions, checkSwitches, readOptions } from './command-options.ts';
 import { ExitCode } from './exit-code.ts';
-import { endInterrupted, interruptible, unlessInterrupted } from './interruptible.ts';
+import { endInterrupted, interruptible } from './interruptible.ts';
 import { table } from './table.ts';
 
 export const panelsCommand: CommandModule = {
@@ -46,7 +47,7 @@ async function run(path: string, settings: PanelSettings): Promise<void> {
     const progress = makeProgress();
     const outcomes = await makePanels(path, settings, progress, signal);
     const onLabels = (labels: number) => progress.count('labels read for the dataset card', labels);
-    await unlessInterrupted(writeCard(new RunFolder(path), signal, onLabels), signal);
+    await unlessAborted(writeCard(new RunFolder(path), signal, onLabels), signal);
     printSummary(path, outcomes);
     const short = outcomes.some(({ asked, tests }) => tests < asked);
     process.exitCode = short ? ExitCode.fewerThanAsked : ExitCode.done;

@@ -282,7 +282,7 @@ async function makeCondition(
   progress.advance(0, plan.faults);
   const host = plan.draws && missing.length > 0 ? await drawing.host() : undefined;
   try {
-    await eachOf(missing, 2 * pool.size, signal, async (test, working) => {
+    await eachOf(missing, pool.tasks, signal, async (test, working) => {
       const task = taskOf(plan, seed, test);
       const result = await pool.run({ stage: 'panels', task, banks: plan.banks }, working, host);
       if (result.samples > 0) {

@@ -81,7 +81,7 @@ export const extractShapes: Stage<PhotoLook> = {
 
   async *plan(context) {
     const { shapes, shardSamples, naturalShapes } = context.configuration;
-    await warnOfShortage(context, shapes, ({ counts }) =>
+    await warnOfShortage(context, shapes, counts =>
       gainOf(roundsOf(naturalShapes, (counts['large-enough-for-windows'] ?? 0) / counts.looks!)),
     );
     yield* lookInRounds(context, 'shapes', naturalShapes.rounds, shardSamples);

@@ -15,6 +15,7 @@ export const importMaterials: Stage<ImportTask> = {
   title: 'imported PBR materials',
   unit: 'materials',
   reads: [],
+  large: true,
   fills: 'materials',
   asked: ({ materials }) => materials,
 

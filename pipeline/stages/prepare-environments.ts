@@ -19,6 +19,7 @@ export const prepareEnvironments: Stage<ImportTask> = {
   title: 'environments',
   unit: 'environments',
   reads: [],
+  large: true,
   fills: 'environments',
   asked: () => null,
 

@@ -19,6 +19,7 @@ export const prepareMeshes: Stage<ImportTask> = {
   title: 'meshes',
   unit: 'meshes',
   reads: [],
+  large: true,
   fills: 'meshes',
   asked: () => null,
 
