@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ExitCode } from '../scripts/exit-code.ts';
 import type { BenchSettings } from './measure.ts';
 
 const COMMAND = fileURLToPath(new URL('../bin/shapemill.cjs', import.meta.url));
@@ -48,9 +49,10 @@ export async function workers({ photos, count = 500 }: BenchSettings): Promise<v
     ];
     const { stderr } = await promisify(execFile)('taskset', ['-c', cores, ...command, '--out', out], {
       maxBuffer: 1 << 26,
-    })
-      // Fewer shapes than were asked for are no failure here.
-      .catch(error => error as { stderr: string });
+    }).catch(error => {
+      if (error.code !== ExitCode.fewerThanAsked) throw error;
+      return error as { stderr: string };
+    });
     await rm(out, { recursive: true, force: true });
     return secondsOf(stderr);
   };

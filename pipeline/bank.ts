@@ -284,15 +284,19 @@ const MAX_OPEN_TARS = 64;
 export async function readRange(path: string, offset: number, length: number): Promise<Buffer> {
   let file = openTars.get(path);
   if (!file) {
-    if (openTars.size >= MAX_OPEN_TARS) await closeOldestTar();
     file = open(path, 'r').catch(error => {
       openTars.delete(path);
       throw error.code === 'ENOENT' ? new DamagedFile(`${path} is gone; run its stage again`) : error;
     });
+    // Known before anything is waited for: another task of this thread may want the same.
     openTars.set(path, file);
   }
+  // Whoever has found a file waits for it before it can be the oldest and closed: then its read has begun, and is waited for.
+  const closing = openTars.size > MAX_OPEN_TARS ? closeOldestTar() : undefined;
   const bytes = Buffer.allocUnsafe(length);
-  if (!(await readFully(await file, bytes, offset))) {
+  const whole = await readFully(await file, bytes, offset);
+  await closing;
+  if (!whole) {
     throw new DamagedFile(
       `${path}: expected ${length} bytes at byte ${offset}, the file ends before; run its stage again`,
     );
@@ -303,7 +307,11 @@ export async function readRange(path: string, offset: number, length: number): P
 async function closeOldestTar(): Promise<void> {
   const [path, file] = openTars.entries().next().value!;
   openTars.delete(path);
-  await (await file).close();
+  // One that could not be opened is the affair of whoever wanted it.
+  await file.then(
+    opened => opened.close(),
+    () => {},
+  );
 }
 
 /** Whether the file had so many bytes. */

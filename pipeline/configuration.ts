@@ -131,6 +131,8 @@ export interface Configuration extends Rendering {
   readonly semanticShapes: number;
   /** Whether fewer semantic shapes are a shortage: they were asked for by number. */
   readonly semanticShapesAsked: boolean;
+  /** Of folders used as banks: whether so many were asked for. Where not, a folder with fewer is no shortage. */
+  readonly importsAsked: Readonly<Record<'shapes' | 'textures' | 'materials', boolean>>;
   readonly projections: number;
   /** Pictures of the segmentation data that are looked at; null: all. */
   readonly silhouettesImages: number | null;
@@ -361,6 +363,11 @@ export async function configure(flags: GenerateValues): Promise<Configuration> {
     materials3dImages: given['materials3d-images'] ?? instances(RELEASED.materials3d, groups.materials3d.variations),
     semanticShapes: given.semantic === undefined ? 0 : (given['semantic-shapes'] ?? shapes),
     semanticShapesAsked: given['semantic-shapes'] !== undefined,
+    importsAsked: {
+      shapes: given['shape-bank'] === undefined || given.shapes !== undefined,
+      textures: given['texture-bank'] === undefined || given.textures !== undefined,
+      materials: given['material-bank'] === undefined || given.materials !== undefined,
+    },
     projections: given.projections ?? 0,
     silhouettesImages: given['silhouettes-images'] ?? null,
     photos: given.photos ?? [STARTER_PHOTOS],

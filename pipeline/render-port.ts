@@ -24,16 +24,44 @@ type FromHost =
       readonly bytes: Uint8Array;
     };
 
+/** What one end has asked the other for, by number. */
+class Awaiting<T> {
+  readonly #asked = new Map<number, { resolve(value: T): void; reject(error: Error): void }>();
+  #numbers = 0;
+  #over: string | undefined;
+
+  /** @param post asks for it by its number. */
+  wait(post: (number: number) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#over !== undefined) throw new Error(this.#over);
+      const number = this.#numbers++;
+      this.#asked.set(number, { resolve, reject });
+      post(number);
+    });
+  }
+
+  come(number: number, value: T): void {
+    this.#asked.get(number)?.resolve(value);
+    this.#asked.delete(number);
+  }
+
+  fail(number: number, message: string): void {
+    this.#asked.get(number)?.reject(new Error(message));
+    this.#asked.delete(number);
+  }
+
+  /** Nothing will come any more, for what is asked now or later. */
+  giveUp(message: string): void {
+    this.#over = message;
+    for (const number of [...this.#asked.keys()]) this.fail(number, message);
+  }
+}
+
 /** The main thread's end: passes orders on to the host, and the page's questions back. */
 export function serveRenderPort(port: MessagePort, host: RenderHost): void {
-  const answers = new Map<number, { resolve(bytes: Uint8Array | undefined): void; reject(error: Error): void }>();
-  let questions = 0;
+  const answers = new Awaiting<Uint8Array | undefined>();
   const ask = (message: Record<string, unknown>, transfer: ArrayBuffer[] = []) =>
-    new Promise<Uint8Array | undefined>((resolve, reject) => {
-      const question = questions++;
-      answers.set(question, { resolve, reject });
-      port.postMessage({ ...message, question }, transfer);
-    });
+    answers.wait(question => port.postMessage({ ...message, question }, transfer));
   const source: AssetSource = {
     get: (asset, number) => ask({ kind: 'get', asset, number }),
     async keep(asset, number, bytes) {
@@ -42,10 +70,8 @@ export function serveRenderPort(port: MessagePort, host: RenderHost): void {
   };
   port.on('message', (message: FromWorker) => {
     if (message.kind === 'answer') {
-      const answer = answers.get(message.question);
-      answers.delete(message.question);
-      if (message.error !== undefined) answer?.reject(new Error(message.error));
-      else answer?.resolve(message.bytes);
+      if (message.error !== undefined) answers.fail(message.question, message.error);
+      else answers.come(message.question, message.bytes);
       return;
     }
     const { order, job } = message;
@@ -54,35 +80,26 @@ export function serveRenderPort(port: MessagePort, host: RenderHost): void {
       error => port.postMessage({ kind: 'failed', order, message: (error as Error).message } satisfies FromHost),
     );
   });
-  port.on('close', () => {
-    for (const { reject } of answers.values()) reject(new Error('the worker that ordered the image is gone'));
-  });
+  port.on('close', () => answers.giveUp('the worker that ordered the image is gone'));
 }
 
 /** A worker's end, for the images of one task. */
 export class RenderPort {
   readonly #port: MessagePort;
   readonly #source: AssetSource;
-  readonly #orders = new Map<number, { resolve(frame: RenderedFrame): void; reject(error: Error): void }>();
-  #numbers = 0;
+  readonly #frames = new Awaiting<RenderedFrame>();
 
   constructor(port: MessagePort, source: AssetSource) {
     this.#port = port;
     this.#source = source;
     port.on('message', (message: FromHost) => this.#receive(message));
-    // Nobody waits for the task any more: it ends here, or its thread would never have room for another.
-    port.on('close', () => {
-      for (const { reject } of this.#orders.values()) reject(new Error('nobody waits for the image any more'));
-    });
+    // Its task ends here, or the thread would never have room for another.
+    port.on('close', () => this.#frames.giveUp('nobody waits for the image any more'));
   }
 
   /** Draws an image. @throws Error for a fault of the environment. */
   render(job: RenderJob): Promise<RenderedFrame> {
-    return new Promise((resolve, reject) => {
-      const order = this.#numbers++;
-      this.#orders.set(order, { resolve, reject });
-      this.#port.postMessage({ kind: 'render', order, job } satisfies FromWorker);
-    });
+    return this.#frames.wait(order => this.#port.postMessage({ kind: 'render', order, job } satisfies FromWorker));
   }
 
   close(): void {
@@ -95,12 +112,8 @@ export class RenderPort {
     } else if (message.kind === 'keep') {
       const kept = this.#source.keep(message.asset, message.number, message.bytes).then(() => undefined);
       void this.#answer(message.question, kept);
-    } else {
-      const order = this.#orders.get(message.order);
-      this.#orders.delete(message.order);
-      if (message.kind === 'frame') order?.resolve(message.frame);
-      else order?.reject(new Error(message.message));
-    }
+    } else if (message.kind === 'frame') this.#frames.come(message.order, message.frame);
+    else this.#frames.fail(message.order, message.message);
   }
 
   async #answer(question: number, work: Promise<Uint8Array | undefined>): Promise<void> {

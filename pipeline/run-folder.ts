@@ -99,7 +99,7 @@ export class RunFolder {
   /** Looks whether a run that is here has this configuration; its assets are not looked at. @throws UsageError likewise. */
   async refuseOther(configuration: RunRecord['configuration']): Promise<void> {
     const before = await this.record();
-    if (before) this.#refuse(differingValues(before.configuration, configuration));
+    if (before) this.#refuse(differingValues(decisive(before.configuration), decisive(configuration)));
   }
 
   #refuse(what: readonly string[]): void {
@@ -267,12 +267,19 @@ function overlap(a: readonly [number, number] | undefined, b: readonly [number, 
 /** Where two records disagree on what decides a run's content, as "name: was A, is B". */
 function differences(before: RunRecord, now: RunRecord): string[] {
   const deciding = ({ configuration, assets, platform, shapemill }: RunRecord) => ({
-    ...configuration,
+    ...decisive(configuration),
     assets,
     platform,
     shapemill,
   });
   return differingValues(deciding(before), deciding(now));
+}
+
+/** Values of a configuration that no bytes depend on: whether fewer than a number are a shortage. */
+const INDECISIVE = ['semanticShapesAsked', 'importsAsked'];
+
+function decisive(configuration: RunRecord['configuration']): RunRecord['configuration'] {
+  return Object.fromEntries(Object.entries(configuration).filter(([name]) => !INDECISIVE.includes(name)));
 }
 
 /** Where two values differ, as "name: was A, is B", names of values in mappings joined by dots. */

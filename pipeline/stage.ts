@@ -93,7 +93,7 @@ export interface Stage<Task = unknown> {
   readonly unit: BankKind | 'images';
   /** The banks that have to be finished before it starts. */
   readonly reads: readonly BankKind[];
-  /** Whether a task may take gigabytes: then a thread works on one at a time. */
+  /** Whether a task may take gigabytes: then there are only as many at a time as threads. */
   readonly large?: boolean;
   /** Whether it needs a browser that draws 3D scenes. */
   readonly draws?: boolean;

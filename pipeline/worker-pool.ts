@@ -33,7 +33,7 @@ const TSX = createRequire(import.meta.url).resolve('tsx/cjs');
  */
 const TASKS_A_THREAD = 2;
 
-/** Threads that work on pixels, started with the first task; one libvips thread each. */
+/** Threads that work on pixels, started with the first task; one libvips thread a picture. */
 export class WorkerPool {
   readonly size: number;
   /** How many tasks they work on at a time. */

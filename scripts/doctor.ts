@@ -66,7 +66,7 @@ async function machine(): Promise<Finding[]> {
     {
       what: 'threads',
       state: `${threads} workers by default, ${pool} decoding threads`,
-      ...(pool < threads && { advice: `unset UV_THREADPOOL_SIZE or set it to at least ${threads}` }),
+      ...(pool < 2 * threads && { advice: `unset UV_THREADPOOL_SIZE or set it to at least ${2 * threads}` }),
     },
     { what: 'memory', state: `${bytesText(freemem())} free of ${bytesText(totalmem())}` },
     {

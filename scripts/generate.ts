@@ -78,7 +78,7 @@ function printSummary({ folder, stages }: Outcome, seconds: number, whole: boole
   console.log(`\n${shownPath(folder.path)}  ${bytesText(bytes)} in ${duration(seconds)}`);
   const rows = stages.map(({ stage, made, seconds: took, bytes: size, samples, ...outcome }) => [
     stage.title,
-    yieldText({ samples, ...outcome }),
+    yieldText({ stage, samples, ...outcome }),
     shards(outcome.sidecars.length),
     bytesText(size),
     made > 0 ? `${(made / took).toFixed(1)}/s` : samples > 0 ? 'made earlier' : '',
@@ -97,7 +97,7 @@ function printShortages(stages: Outcome['stages']): void {
     const looks = looksOf(sidecars);
     if (samples >= asked || (!stage.fills && looks === 0)) continue;
     const remedy = REMEDIES[stage.name] ?? 'the folder holds no more';
-    if (atMost) console.log(`  no ${stage.title}: ${counted(looks, 'picture')} gave none. ${remedy}`);
+    if (atMost) console.log(`  no ${stage.title}: ${counted(looks, lookedAt(stage))} gave none. ${remedy}`);
     else console.log(`  fewer ${stage.unit} than asked: ${looks} looks gave ${samples} of ${asked}. ${remedy}`);
   }
 }
@@ -114,15 +114,19 @@ const REMEDIES: Partial<Record<StageName, string>> = {
 
 /** "12 of 20"; where at most so many were wanted, or pictures are counted, what they came from. */
 function yieldText({
+  stage,
   asked,
   atMost,
   samples,
   sidecars,
-}: Pick<StageOutcome, 'asked' | 'atMost' | 'samples' | 'sidecars'>) {
+}: Pick<StageOutcome, 'stage' | 'asked' | 'atMost' | 'samples' | 'sidecars'>) {
   const pictures = sum(sidecars, 'pictures');
-  if (atMost) return `${samples} from ${counted(looksOf(sidecars), 'picture')}`;
+  if (atMost) return `${samples} from ${counted(looksOf(sidecars), lookedAt(stage))}`;
   return `${samples} of ${asked}${pictures > 0 ? `, from ${counted(pictures, 'picture')}` : ''}`;
 }
+
+/** What a stage looks at. */
+const lookedAt = ({ unit }: StageOutcome['stage']) => (unit === 'materials' ? 'set' : 'picture');
 
 /** How many inputs were looked at, as far as a stage counts them. */
 const looksOf = (sidecars: StageOutcome['sidecars']) => sum(sidecars, 'looks') + sum(sidecars, 'pictures');

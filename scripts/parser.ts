@@ -9,6 +9,7 @@ import { failUsage } from './command-options.ts';
 export function parser(words: readonly string[], commands: readonly CommandModule[]): Argv {
   // Words too many behind a command that is known are its own affair: it knows what they may have been meant for.
   const known = commands.some(({ command }) => String(command).split(' ')[0] === words[0]);
+  const asksForHelp = words.some(word => /^--?h(elp)?(=|$)/.test(word));
   return (
     yargs([...words])
       .scriptName('shapemill')
@@ -29,7 +30,8 @@ export function parser(words: readonly string[], commands: readonly CommandModul
       .strictCommands(!known)
       .version(VERSION)
       .alias('help', 'h')
-      .wrap(Math.min(110, process.stdout.columns ?? 110))
+      // Yargs lays the help out for every command, in case it fails: breaking its lines takes a tenth of a command's start.
+      .wrap(asksForHelp ? Math.min(110, process.stdout.columns ?? 110) : null)
       .epilogue(
         'Exit codes: 0 done · 1 failed · 2 wrong usage · 3 fewer samples than asked · 130 interrupted, resumable',
       )

@@ -148,7 +148,7 @@ async function pictureFinder(root: string, part: string | null): Promise<(fileNa
   };
 }
 
-/** Of a picture, and of all of its masks together: beyond, they would take more memory than a worker has for a picture. */
+/** Of a picture, and of all of its masks together: beyond, they would take more memory than a picture is worth. */
 const MOST_PIXELS = 2 ** 28;
 /** From so many pixels on, the picture itself is looked at before a mask is made of the size that the file tells. */
 const LARGE = 2 ** 24;

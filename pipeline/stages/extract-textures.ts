@@ -51,6 +51,7 @@ export const extractTextures: Stage<PhotoLook> = {
   title: 'textures',
   unit: 'textures',
   reads: [],
+  large: true,
   fills: 'textures',
   asked: ({ textures }) => textures,
 

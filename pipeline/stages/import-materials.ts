@@ -18,6 +18,7 @@ export const importMaterials: Stage<ImportTask> = {
   large: true,
   fills: 'materials',
   asked: ({ materials }) => materials,
+  atMost: ({ importsAsked }) => !importsAsked.materials,
 
   async estimate({ configuration: { materials, shardSamples }, index }) {
     const samples = Math.min(materials, (await index('material-files')).facts.files);

@@ -17,6 +17,7 @@ export const importShapes: Stage<ImportTask> = {
   reads: [],
   fills: 'shapes',
   asked: ({ shapes }) => shapes,
+  atMost: ({ importsAsked }) => !importsAsked.shapes,
 
   async estimate({ configuration: { shapes, shardSamples }, index }) {
     const samples = Math.min(shapes, (await index('shape-files')).facts.files);

@@ -14,8 +14,10 @@ export const importTextures: Stage<ImportTask> = {
   title: 'imported textures',
   unit: 'textures',
   reads: [],
+  large: true,
   fills: 'textures',
   asked: ({ textures }) => textures,
+  atMost: ({ importsAsked }) => !importsAsked.textures,
 
   async estimate({ configuration: { textures, shardSamples }, index }) {
     const samples = Math.min(textures, (await index('texture-files')).facts.files);

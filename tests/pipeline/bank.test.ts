@@ -1,5 +1,5 @@
 import { mkdtempSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -14,6 +14,7 @@ import {
   openBank,
   readItem,
   readLabel,
+  readRange,
   sameSource,
   shapeSourceOf,
   sourcesIn,
@@ -257,5 +258,24 @@ describe('banks of shapes of several sources, joined', () => {
     expect(alone.columns).toBe(semantic!.columns);
     expect(ids(alone)).toEqual(ids(semantic!));
     expect((await readItem(alone, 0)).label).toEqual((await readItem(semantic!, 0)).label);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('tars that are read from', () => {
+  it('are not all kept open, whatever is read at the same time', async () => {
+    const folder = join(scratch, 'many');
+    await mkdir(folder);
+    const paths = Array.from({ length: 200 }, (_, i) => join(folder, `${i}.tar`));
+    await Promise.all(paths.map(path => writeFile(path, path)));
+    // Two and more readers of the same file, and of so many files that the oldest are closed on the way.
+    const read = (path: string) => readRange(path, 0, path.length);
+    for (const lap of [paths, [...paths].reverse(), paths]) {
+      const bytes = await Promise.all(lap.flatMap(path => [read(path), read(path)]));
+      expect(bytes.map(String)).toEqual(lap.flatMap(path => [path, path]));
+    }
+    const open = await Promise.all(
+      (await readdir('/proc/self/fd')).map(fd => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+    );
+    expect(open.filter(path => path.startsWith(folder)).length).toBeLessThanOrEqual(64);
   });
 });
