@@ -1,87 +1,85 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Sidecar } from '../pipeline/shard-writer.ts';
 import { ExitCode } from '../scripts/exit-code.ts';
 import type { BenchSettings } from './measure.ts';
 
 const COMMAND = fileURLToPath(new URL('../bin/shapemill.cjs', import.meta.url));
 const ROUNDS = 3;
 
-/** Seconds of each stage. */
-type Seconds = Readonly<Record<string, number>>;
-
 /**
- * The CPU stages of whole commands, in turns: one worker on one core, two workers on two cores, and two commands of one worker
- * on a core each at the same time, which is what the machine can give. Wall-clock time, so only on a quiet machine of two cores
- * or more.
+ * Each CPU stage in turns: with one worker on one core, with two workers on two cores, and as two commands of one worker on a
+ * core each at the same time, which is what the machine can give. Wall-clock rates in whole commands, from the stage's first
+ * shard on, so that starting is not counted; only for a quiet machine of two cores or more. The turns are short, since its speed
+ * changes within minutes.
  */
-export async function workers({ photos, count = 500 }: BenchSettings): Promise<void> {
+export async function workers({ photos = 'starter-photos', count = 400 }: BenchSettings): Promise<void> {
   if (availableParallelism() < 2) throw new Error('this bench needs two cores');
   const folder = await mkdtemp(join(tmpdir(), 'shapemill-bench-'));
-  const inputs = [
-    ...(photos === undefined ? ['--shapes', '60'] : ['--photos', photos, '--shapes', '300', '--textures', '60']),
-    ...[
-      '--subsets',
-      'shapes2d',
-      'textures2d',
-      '--shapes2d-images',
-      String(count),
-      '--textures2d-images',
-      String(count),
-    ],
-    // Small shards: the first of a stage is begun by all workers.
-    ...['--shard-samples', '64'],
-  ];
-  const run = async (name: string, cores: string, workers: number, seed = 1): Promise<Seconds> => {
+  const banks = join(folder, 'banks');
+  const drawn = ['--shape-bank', banks, '--texture-bank', banks];
+  const stages: Record<string, readonly string[]> = {
+    shapes2d: [...drawn, '--subsets', 'shapes2d', '--shapes2d-images', String(count)],
+    textures2d: [...drawn, '--subsets', 'textures2d', '--textures2d-images', String(count)],
+    // As many as a first look at 300 photos gives: later looks wait for the one before, which is another matter.
+    'extract-shapes': ['--photos', photos, '--shapes', '160'],
+    'extract-textures': ['--photos', photos, '--textures', '30'],
+  };
+  const run = async (stage: string, name: string, cores: string, workers: number): Promise<number> => {
     const out = join(folder, name);
-    const command = [
-      process.execPath,
-      COMMAND,
-      'generate',
-      ...inputs,
-      '--workers',
-      String(workers),
-      '--seed',
-      String(seed),
-    ];
-    const { stderr } = await promisify(execFile)('taskset', ['-c', cores, ...command, '--out', out], {
-      maxBuffer: 1 << 26,
-    }).catch(error => {
-      if (error.code !== ExitCode.fewerThanAsked) throw error;
-      return error as { stderr: string };
-    });
+    const options = [...stages[stage]!, '--stage', stage, '--shard-samples', '16', '--workers', String(workers)];
+    await command(['taskset', '-c', cores, ...generate(...options, '--out', out)]);
+    const rate = await rateOf(out);
     await rm(out, { recursive: true, force: true });
-    return secondsOf(stderr);
+    return rate;
   };
   try {
-    const rounds: { one: Seconds; two: Seconds; apart: readonly Seconds[] }[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const one = await run('one', '0', 1);
-      const two = await run('two', '0,1', 2);
-      const apart = await Promise.all([run('apart-0', '0', 1), run('apart-1', '1', 1)]);
-      rounds.push({ one, two, apart });
-      for (const stage of Object.keys(one)) {
-        const gain = one[stage]! / two[stage]!;
-        const most = apart.reduce((sum, seconds) => sum + one[stage]! / seconds[stage]!, 0);
-        console.log(
-          `round ${round + 1}  ${stage.padEnd(18)}${one[stage]!.toFixed(1).padStart(6)} s with one, ${two[stage]!.toFixed(1).padStart(6)} s with two  ${gain.toFixed(2)} ×  (two commands apart: ${most.toFixed(2)} ×)`,
-        );
+    await command(generate('--shapes', '60', '--subsets', 'shapes2d', 'textures2d', '--out', banks));
+    for (const stage of Object.keys(stages)) {
+      const rounds: { alone: number; gain: number; most: number }[] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const alone = await run(stage, 'one', '0', 1);
+        const two = await run(stage, 'two', '0,1', 2);
+        const apart = await Promise.all(['0', '1'].map(core => run(stage, `apart-${core}`, core, 1)));
+        rounds.push({ alone, gain: two / alone, most: apart.reduce((sum, rate) => sum + rate / alone, 0) });
       }
+      const text = (values: number[]) => `${median(values).toFixed(2)} × (${values.map(v => v.toFixed(2)).join(' ')})`;
+      console.log(
+        `${stage.padEnd(17)} one worker ${median(rounds.map(of => of.alone))
+          .toFixed(1)
+          .padStart(
+            5,
+          )}/s, two workers ${text(rounds.map(of => of.gain))}, two commands ${text(rounds.map(of => of.most))}`,
+      );
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Seconds of each stage, from the lines of a command without a terminal. */
-function secondsOf(lines: string): Seconds {
-  const seconds: Record<string, number> = {};
-  for (const line of lines.split('\n').filter(text => text.startsWith('{'))) {
-    const said: { msg: string; stage?: string; seconds?: number } = JSON.parse(line);
-    if (said.msg === 'stage ends') seconds[said.stage!] = said.seconds!;
+const generate = (...options: string[]) => [process.execPath, COMMAND, 'generate', ...options];
+
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[values.length >> 1]!;
+
+async function command([file, ...args]: readonly string[]): Promise<void> {
+  await promisify(execFile)(file!, args, { maxBuffer: 1 << 26 }).catch(error => {
+    if (error.code !== ExitCode.fewerThanAsked) throw error;
+  });
+}
+
+/** Photos or images a second between the end of a run's first shard and that of its last. */
+async function rateOf(run: string): Promise<number> {
+  const shards: { ended: number; things: number }[] = [];
+  for (const file of await readdir(run, { recursive: true })) {
+    if (!/-\d{6}\.json$/.test(file)) continue;
+    const { samples, counts }: Sidecar = JSON.parse(await readFile(join(run, file), 'utf8'));
+    shards.push({ ended: (await stat(join(run, file))).mtimeMs, things: counts.looks ?? samples });
   }
-  return seconds;
+  shards.sort((a, b) => a.ended - b.ended);
+  const things = shards.slice(1).reduce((sum, shard) => sum + shard.things, 0);
+  return (1000 * things) / (shards.at(-1)!.ended - shards[0]!.ended);
 }

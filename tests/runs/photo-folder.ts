@@ -35,9 +35,9 @@ export async function writePhotos(parent: string): Promise<string> {
 }
 
 /** A file name that the hash of folder and name puts into a split. */
-export function nameInSplit(folder: string, name: string, split: Split): string {
+export function nameInSplit(folder: string, name: string, split: Split, extension = 'jpg'): string {
   for (let i = 0; ; i++) {
-    const file = `${name}-${i}.jpg`;
+    const file = `${name}-${i}.${extension}`;
     if (splitOf(hashId(`${folder}/${file}`)) === split) return file;
   }
 }

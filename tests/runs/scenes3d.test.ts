@@ -1,15 +1,15 @@
-import { readFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Sample3dLabel, sample3dLabelSchema } from '../../pipeline/labels.ts';
 import { browserProcessesBelow } from '../renderers/3d/browser-processes.ts';
 import { filesIn, generate, scratchFolder, start, until } from './command.ts';
-import { writePhotos, writeRecipe } from './photo-folder.ts';
+import { nameInSplit, writePhotos, writeRecipe } from './photo-folder.ts';
 import { refusal } from './refusal.ts';
 import { labelsIn } from './shard-files.ts';
 
-/** Whole runs that draw 3D scenes from the starter meshes and panoramas, in a real browser. */
+/** Whole runs that draw 3D scenes from the starter meshes and some of its panoramas, in a real browser. */
 const scratch = scratchFolder();
 let inputs: string[];
 let whole: string;
@@ -27,13 +27,25 @@ const SMALL_3D = {
 
 beforeAll(async () => {
   const recipe = await writeRecipe(join(scratch, 'three-d.json'), SMALL_3D);
-  const photos = ['--photos', await writePhotos(scratch)];
+  const photos = ['--photos', await writePhotos(scratch), '--environments', await copyPanoramas()];
   const banks = join(scratch, 'banks');
   await generate([...photos, '--recipe', recipe, '--out', banks, '--stage', 'extract-textures', 'make-materials']);
   inputs = [...photos, '--texture-bank', banks, '--material-bank', banks, '--recipe', recipe];
   whole = join(scratch, 'whole');
   await generate([...inputs, '--out', whole]);
 });
+
+/** A few of the starter's panoramas, in all splits: for each renderer light is made of every one. */
+async function copyPanoramas(): Promise<string> {
+  const folder = join(scratch, 'panoramas');
+  await mkdir(folder);
+  const splits = { lobby: 'train', night: 'train', sky: 'val', studio: 'test' } as const;
+  for (const [name, split] of Object.entries(splits)) {
+    const file = nameInSplit('panoramas', name, split, 'exr');
+    await copyFile(join('assets/starter/environments', `${name}.exr`), join(folder, file));
+  }
+  return folder;
+}
 
 /** Labels of all 3D samples of a run, each checked against its schema. */
 async function labels(run: string): Promise<Sample3dLabel[]> {

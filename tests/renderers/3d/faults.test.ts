@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== 'linux')('a fault of the environment costs 
   });
 
   it('when a page loops for ever, or the GPU process hangs', async () => {
-    host = await RenderHost.start({ pages: 1, timeLimit: 20_000 });
+    host = await RenderHost.start({ pages: 1, timeLimit: 12_000 });
     const before = await drawAll(host);
     await undisturbedBy(async host => {
       const pages = await (await host.browser()).pages();
