@@ -57,6 +57,7 @@ export interface WorkContext {
 /** How often what happened. */
 export type Counts = Record<string, number>;
 
+/** Adds counts to those of the same names, in place. */
 export function addCounts(to: Counts, counts: Readonly<Counts>): void {
   for (const [name, count] of Object.entries(counts)) to[name] = (to[name] ?? 0) + count;
 }
