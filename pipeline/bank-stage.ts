@@ -164,7 +164,9 @@ export async function warnOfShortage(
     const counts: Counts = { looks: 0 };
     let samples = 0;
     for (let shard = 0; counts.looks! < enough; shard++) {
-      const first = await context.written(shard);
+      // When planning ends first there is nothing left to warn of.
+      const first = await context.written(shard).catch(() => undefined);
+      if (!first) return;
       addCounts(counts, first.counts);
       samples += first.samples;
     }
@@ -172,8 +174,8 @@ export async function warnOfShortage(
     if (expected >= asked) return;
     context.warn(`the first ${counts.looks} photos gave ${samples}: ${outOfReach(expected, asked)}`);
   };
-  // Not waited for: planning goes on meanwhile. When it ends first there is nothing left to warn of.
-  look().catch(() => {});
+  // Not waited for: planning goes on meanwhile.
+  void look();
 }
 
 /** A file of a folder that is used as a bank. */
